@@ -1,0 +1,104 @@
+//! `tidemill run`: a file as one job, live or as a batch.
+
+use std::collections::HashMap;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use arrow::datatypes::SchemaRef;
+use clap::{Args, ValueEnum};
+use tidemill_connectors::console::Console;
+use tidemill_connectors::print::PrintSinkFactory;
+use tidemill_core::Result;
+use tidemill_runtime::connector::SinkFactory;
+use tidemill_runtime::job;
+use tidemill_sql::physical::{LateSink, Outputs, batch, live};
+use tidemill_sql::{Pipeline, PlannedStatement, RuntimeMode, Target};
+
+use super::{FileArguments, runtime};
+use crate::interrupt::interrupted;
+use crate::report;
+use crate::stdout::JsonRows;
+
+/// Run a Flink SQL file: live (windows fire by watermark), or with --batch over its input as history
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  tidemill run examples/orders/pipeline.sql
+  tidemill run examples/orders/pipeline.sql --batch
+  cat events.jsonl | tidemill run query.sql --output json     ('connector' = 'stdio')
+
+Exit codes: 0 well; 1 the run failed; 2 usage, configuration or SQL; 130 interrupted.")]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    file: FileArguments,
+
+    /// Run over the input as bounded history: nothing is late, rows come once, final
+    #[arg(long)]
+    batch: bool,
+
+    /// How the rows of a bare SELECT are printed
+    #[arg(long, value_enum, default_value_t = Output::Text)]
+    output: Output,
+}
+
+/// The form of printed rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Output {
+    /// One line a row: +I[value, ...]
+    Text,
+    /// One JSON object a line: {"op":"+I","column":value,...}
+    Json,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let runtime = runtime()?;
+    let code = runtime.block_on(execute(arguments));
+    // A thread that still waits for standard input must not keep the program.
+    runtime.shutdown_background();
+    code
+}
+
+async fn execute(arguments: &Arguments) -> Result<ExitCode> {
+    let pipeline = arguments.file.load().await?;
+    let mode = match (arguments.batch, pipeline.settings.runtime_mode) {
+        (true, _) => RuntimeMode::Batch,
+        (false, mode) => mode.unwrap_or(RuntimeMode::Live),
+    };
+    let outputs = Declared { output: arguments.output };
+    let stopped = match mode {
+        RuntimeMode::Live => run_live(&pipeline, &outputs).await?,
+        RuntimeMode::Batch => batch::run(&pipeline, &outputs, &HashMap::new(), interrupted()).await?.stopped,
+    };
+    Ok(if stopped { ExitCode::from(130) } else { ExitCode::SUCCESS })
+}
+
+async fn run_live(pipeline: &Pipeline, outputs: &Declared) -> Result<bool> {
+    let graph = live::plan(pipeline, outputs)?;
+    let options = job::RunOptions { batch_rows: pipeline.batch_rows, epoch_interval: pipeline.settings.epoch_interval };
+    let outcome = job::run(graph, options, interrupted()).await?;
+    report::late_rows(pipeline, &outcome.metrics);
+    Ok(outcome.stopped)
+}
+
+/// Rows go where the file says.
+struct Declared {
+    output: Output,
+}
+
+impl Outputs for Declared {
+    fn rows(&self, statement: &PlannedStatement, schema: &SchemaRef) -> Result<Arc<dyn SinkFactory>> {
+        match &statement.target {
+            Target::Table(table) => table.connector.sink(&table.spec),
+            Target::Print => Ok(match self.output {
+                Output::Text => Arc::new(PrintSinkFactory::new(Console::Output, String::new(), schema)?),
+                Output::Json => Arc::new(JsonRows::new(Arc::clone(schema))?),
+            }),
+        }
+    }
+
+    fn late(&self, statement: &PlannedStatement) -> Result<Option<LateSink>> {
+        let sink = |table: &Arc<tidemill_sql::Table>| {
+            Ok(LateSink { columns: Some(Arc::clone(table.schema())), sink: table.connector.sink(&table.spec)? })
+        };
+        statement.late_output.as_ref().map(sink).transpose()
+    }
+}

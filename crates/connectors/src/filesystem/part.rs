@@ -1,0 +1,118 @@
+//! One part of a result: a hidden file that grows, then a visible one that does not change.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use tidemill_core::{Error, Result};
+
+/// The two names of a part.
+#[derive(Debug)]
+pub struct Part {
+    staged: PathBuf,
+    visible: PathBuf,
+}
+
+impl Part {
+    /// The part number `number` of the run `run`.
+    pub fn new(folder: &Path, run: &str, number: u64, extension: &str) -> Self {
+        let name = format!("part-{run}-{number}.{extension}");
+        Self { staged: folder.join(format!(".{name}.inprogress")), visible: folder.join(name) }
+    }
+
+    /// Gives the part its visible name; nothing happens if it already has it.
+    pub fn publish(&self) -> Result<()> {
+        match fs::rename(&self.staged, &self.visible) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound && self.visible.exists() => Ok(()),
+            other => other.map_err(|e| failed("rename", &self.staged, e)),
+        }
+    }
+
+    /// Deletes the staged file, if it is there.
+    pub fn discard(&self) -> Result<()> {
+        match fs::remove_file(&self.staged) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => Err(failed("delete", &self.staged, e)),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A part that still grows.
+#[derive(Debug)]
+pub struct StagedPart {
+    part: Part,
+    file: File,
+}
+
+impl StagedPart {
+    /// Creates the hidden file of `part`.
+    pub fn create(part: Part) -> Result<Self> {
+        // The name is this run's alone; should a folder be shared with another machine that made
+        // the same one, neither may replace the other's rows.
+        if part.visible.exists() {
+            return Err(failed("create", &part.visible, io::ErrorKind::AlreadyExists.into()));
+        }
+        match File::create_new(&part.staged) {
+            Ok(file) => Ok(Self { part, file }),
+            Err(e) => Err(failed("create", &part.staged, e)),
+        }
+    }
+
+    /// Appends bytes.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        self.file.write_all(bytes).map_err(|e| failed("write", &self.part.staged, e))
+    }
+
+    /// Makes what was written survive a crash of the machine.
+    pub fn sync(&self) -> Result<()> {
+        self.file.sync_all().map_err(|e| failed("write", &self.part.staged, e))
+    }
+
+    /// Closes the file.
+    pub fn into_part(self) -> Part {
+        self.part
+    }
+}
+
+/// The error of a file or folder that can't be dealt with as `what` says, with the remedy if there is one.
+pub fn failed(what: &str, path: &Path, e: io::Error) -> Error {
+    let hint = match e.kind() {
+        io::ErrorKind::StorageFull => Some("make room on the disk, then run again"),
+        io::ErrorKind::QuotaExceeded => Some("the user's disk quota is used up: make room, then run again"),
+        io::ErrorKind::PermissionDenied => Some("give the user who runs tidemill the right to write to the folder"),
+        _ => None,
+    };
+    let error = Error::unavailable(format!("cannot {what} '{}': {e}", path.display())).because(e);
+    match hint {
+        Some(hint) => error.hint(hint),
+        None => error,
+    }
+}
+
+/// A short name that no other run of this machine has: the time, the process, and a count within
+/// the process. Names sort by the time of the run.
+pub fn run_id() -> String {
+    static RUNS: AtomicU64 = AtomicU64::new(0);
+    // A clock before 1970 only costs the order of the names.
+    let micros = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |t| t.as_micros());
+    let count = u128::from(RUNS.fetch_add(1, Ordering::Relaxed));
+    format!("{}{:0>5}{:0>2}", base36(micros), base36(u128::from(process::id())), base36(count))
+}
+
+fn base36(mut number: u128) -> String {
+    let mut digits = Vec::new();
+    loop {
+        let digit = (number % 36) as u32;
+        digits.push(char::from_digit(digit, 36).expect("a remainder of 36 is a digit"));
+        number /= 36;
+        if number == 0 {
+            return digits.iter().rev().collect();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,152 @@
+//! Options and the source; the sink's tests stand beside the sink.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use arrow::array::{AsArray, Int64Array};
+use arrow::datatypes::{DataType, Field, Int64Type, Schema};
+use tidemill_core::{Error, ErrorKind};
+use tidemill_runtime::connector::{Options, PartitionReader, ScanRequest};
+
+use super::*;
+
+fn table(folder: &Path, options: &[(&str, &str)]) -> TableSpec {
+    let schema = Arc::new(Schema::new(vec![Field::new("a", DataType::Int64, true)]));
+    let mut table = TableSpec { name: "t".into(), schema, options: Options::default(), folder: folder.to_owned() };
+    for (key, value) in options {
+        table.options.set(*key, *value, None);
+    }
+    table
+}
+
+async fn open(folder: &Path, path: &str) -> Result<Box<dyn PartitionReader>> {
+    let table = table(folder, &[("path", path), ("format", "json")]);
+    let request = ScanRequest { columns: Arc::clone(&table.schema), batch_rows: 8192 };
+    let mut partitions = FilesystemConnector.source(&table)?.open(&request).await?;
+    assert_eq!(partitions.len(), 1);
+    Ok(partitions.remove(0))
+}
+
+async fn open_error(folder: &Path, path: &str) -> Error {
+    open(folder, path).await.err().expect("the file can't be opened")
+}
+
+async fn values(mut reader: Box<dyn PartitionReader>) -> Vec<Option<i64>> {
+    let mut values = Vec::new();
+    while let Some(chunk) = reader.next_chunk().await.unwrap() {
+        let rows = chunk.decode().unwrap().rows;
+        values.extend(rows.column(0).as_primitive::<Int64Type>());
+    }
+    assert!(reader.next_chunk().await.unwrap().is_none());
+    values
+}
+
+fn options_of(path: &str) -> Result<FilesystemOptions> {
+    FilesystemOptions::from_table(&table(Path::new("/jobs"), &[("path", path), ("format", "json")]))
+}
+
+#[test]
+fn paths_start_at_the_folder_of_the_sql_file() {
+    for (written, path) in [
+        ("in.json", "/jobs/in.json"),
+        ("../in.json", "/jobs/../in.json"),
+        ("/data/in.json", "/data/in.json"),
+        ("file:///data/a b.json", "/data/a b.json"),
+        ("file:/data/in.json", "/data/in.json"),
+    ] {
+        let options = options_of(written).unwrap();
+        assert_eq!(options.path, PathBuf::from(path));
+        assert_eq!(&*options.written, written);
+    }
+}
+
+#[test]
+fn what_is_no_local_path_is_refused() {
+    for (written, message) in [
+        ("s3://bucket/in.json", "the file system 's3' is not supported"),
+        ("file://host/in.json", "the URL 'file://host/in.json' names a host"),
+        ("", "the option 'path' is empty"),
+        ("file:", "the option 'path' is empty"),
+    ] {
+        let error = options_of(written).unwrap_err();
+        assert_eq!((error.kind(), error.message()), (ErrorKind::Invalid, message));
+        assert!(error.hint_text().is_some());
+    }
+}
+
+#[test]
+fn a_missing_option_and_an_unknown_format_are_refused() {
+    let missing = |options| FilesystemConnector.source(&table(Path::new(""), options)).err().unwrap();
+    assert_eq!(missing(&[("format", "json")]).message(), "the option 'path' is missing");
+    assert_eq!(missing(&[("path", "x")]).message(), "the option 'format' is missing");
+    let error = missing(&[("path", "x"), ("format", "csv")]);
+    assert_eq!(error.hint_text(), Some("supported formats: json"));
+}
+
+#[tokio::test]
+async fn a_file_is_one_partition() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("in.json"), "{\"a\":1}\n{\"a\":null}\n{\"a\":3}").unwrap();
+    let reader = open(folder.path(), "in.json").await.unwrap();
+    assert_eq!(&*reader.partition(), "in.json");
+    assert_eq!(values(reader).await, [Some(1), None, Some(3)]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_larger_than_a_chunk_is_read_whole_and_in_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("in.json");
+    let text: String = (0..300_000).map(|i| format!("{{\"a\":{i}}}\n")).collect();
+    fs::write(&path, text).unwrap();
+    let reader = open(folder.path(), &format!("file://{}", path.display())).await.unwrap();
+    let expected = Int64Array::from_iter_values(0..300_000);
+    assert!(values(reader).await.into_iter().eq(expected.iter()));
+}
+
+#[tokio::test]
+async fn an_empty_file_has_no_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("in.json"), "").unwrap();
+    assert!(values(open(folder.path(), "in.json").await.unwrap()).await.is_empty());
+}
+
+#[tokio::test]
+async fn a_missing_file_says_where_it_was_looked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = open_error(folder.path(), "no/in.json").await;
+    assert_eq!(error.kind(), ErrorKind::Unavailable);
+    let path = folder.path().join("no/in.json");
+    assert_eq!(error.message(), format!("there is no file '{}'", path.display()));
+    let hint = error.hint_text().unwrap();
+    assert!(hint.contains("'no/in.json' is relative to the folder of the SQL file"), "{hint}");
+    assert!(hint.contains(&folder.path().display().to_string()), "{hint}");
+
+    let error = open_error(folder.path(), path.to_str().unwrap()).await;
+    assert_eq!(error.hint_text(), Some("check the option 'path' of the table"));
+}
+
+#[tokio::test]
+async fn a_folder_is_not_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = open_error(folder.path(), ".").await;
+    assert_eq!(error.kind(), ErrorKind::Invalid);
+    assert!(error.message().ends_with("it is a folder"), "{error}");
+    assert!(error.hint_text().unwrap().contains("not supported yet"));
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_file_without_permission_says_so() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("in.json");
+    fs::write(&path, "").unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
+    if fs::File::open(&path).is_ok() {
+        eprintln!("skipped: this user (root?) reads files whatever their permission bits say");
+        return;
+    }
+    let error = open_error(folder.path(), "in.json").await;
+    assert!(error.message().starts_with("no permission to read '"), "{error}");
+}

@@ -1,0 +1,172 @@
+//! From lines to a record batch: the loop over lines, and what becomes of one that is wrong.
+
+use arrow::array::{RecordBatch, RecordBatchOptions};
+use arrow::buffer::Buffer;
+use arrow::datatypes::SchemaRef;
+use tidemill_core::{Error, Result};
+use tidemill_runtime::connector::{DecodeError, Decoded};
+
+use super::fault::{Fault, line_end};
+use super::object::Object;
+use super::options::JsonOptions;
+use super::scan::Cursor;
+
+/// The longest chunk: views and list offsets have 31 bits.
+const MAX_CHUNK_BYTES: usize = i32::MAX as usize;
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+/// What room to make at first: a line is seldom shorter.
+const LINE_BYTES: usize = 100;
+
+/// Reads JSON lines by a schema. One decoder serves all workers.
+#[derive(Debug)]
+pub struct JsonDecoder {
+    schema: SchemaRef,
+    options: JsonOptions,
+}
+
+impl JsonDecoder {
+    /// A decoder of the columns of `schema`; fields that it does not name are skipped.
+    ///
+    /// # Errors
+    /// A column's type is not one that JSON is read into.
+    pub fn new(schema: SchemaRef, options: JsonOptions) -> Result<Self> {
+        Object::new(schema.fields(), &options, 0)?;
+        Ok(Self { schema, options })
+    }
+
+    /// The columns that are read, in this order.
+    #[must_use]
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// Decodes whole lines, at most 2 GiB of them; the last may lack its line end. At the `first_of_file` a byte order
+    /// mark is skipped. Every line counts as an offset, whether or not it holds a row.
+    ///
+    /// Strings of the result point into `lines`.
+    ///
+    /// # Errors
+    /// The first line that does not parse, unless the options ignore it.
+    pub fn decode(&self, lines: &Buffer, first_of_file: bool) -> Result<Decoded, DecodeError> {
+        let whole = |error| DecodeError { offset: 0, error };
+        if lines.len() > MAX_CHUNK_BYTES {
+            return Err(whole(Error::data("a chunk of lines, or a single line, is longer than 2 GiB")));
+        }
+        let rows = lines.len() / LINE_BYTES + 1;
+        let object = Object::new(self.schema.fields(), &self.options, rows).map_err(whole)?;
+        let mut lines_of = Lines::new(lines.as_slice(), object, self.options.ignore_parse_errors);
+        if first_of_file && lines.starts_with(BYTE_ORDER_MARK) {
+            lines_of.cursor.seek(BYTE_ORDER_MARK.len());
+        }
+        lines_of.read()?;
+        let Lines { object, rows, offset, offsets, .. } = lines_of;
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        let columns = object.finish(lines).map_err(whole)?;
+        let rows = RecordBatch::try_new_with_options(self.schema.clone(), columns, &options);
+        Ok(Decoded { rows: rows.map_err(|error| whole(error.into()))?, offsets, offset_count: offset })
+    }
+}
+
+/// The lines of one chunk, as far as they are read.
+struct Lines<'a> {
+    cursor: Cursor<'a>,
+    object: Object,
+    ignore_parse_errors: bool,
+    /// How many rows there are.
+    rows: usize,
+    /// How many lines were read.
+    offset: u64,
+    /// The rows' offsets, from the first line on that held no row.
+    offsets: Option<Vec<u32>>,
+    /// Up to where the bytes are known to be valid UTF-8.
+    valid_to: usize,
+}
+
+impl<'a> Lines<'a> {
+    fn new(bytes: &'a [u8], object: Object, ignore_parse_errors: bool) -> Self {
+        let cursor = Cursor::new(bytes, ignore_parse_errors);
+        let valid_to = valid_utf8_to(bytes, 0);
+        Self { cursor, object, ignore_parse_errors, rows: 0, offset: 0, offsets: None, valid_to }
+    }
+
+    /// Reads all lines.
+    fn read(&mut self) -> Result<(), DecodeError> {
+        let bytes = self.cursor.bytes();
+        while self.cursor.pos() < bytes.len() {
+            let start = self.cursor.pos();
+            match self.line(start) {
+                Ok(true) => self.count_row(),
+                Ok(false) => self.count_rowless(),
+                Err(_) if self.ignore_parse_errors => {
+                    self.object.truncate(self.rows);
+                    self.cursor.set_depth(0);
+                    self.cursor.seek(line_end(bytes, start) + 1);
+                    self.count_rowless();
+                }
+                Err(fault) => return Err(DecodeError { offset: self.offset, error: fault.into_error(bytes, start) }),
+            }
+            self.offset += 1;
+        }
+        Ok(())
+    }
+
+    /// Reads one line, with its end; `false` if it is blank.
+    #[inline]
+    fn line(&mut self, start: usize) -> Result<bool, Fault> {
+        if start >= self.valid_to {
+            self.check_utf8(start)?;
+        }
+        self.cursor.space();
+        match self.cursor.peek() {
+            b'{' => self.object.append(&mut self.cursor, self.rows)?,
+            b'\n' => {
+                self.cursor.advance();
+                return Ok(false);
+            }
+            _ => return Err(Fault::line(self.cursor.pos(), "an object must stand")),
+        }
+        self.cursor.end_of_line()?;
+        Ok(true)
+    }
+
+    /// Refuses the line at `start` if it is not UTF-8. What follows it is checked when it is reached.
+    #[cold]
+    fn check_utf8(&mut self, start: usize) -> Result<(), Fault> {
+        let bytes = self.cursor.bytes();
+        let end = line_end(bytes, start);
+        match simdutf8::compat::from_utf8(&bytes[start..end]) {
+            Ok(_) => {
+                self.valid_to = valid_utf8_to(bytes, start);
+                Ok(())
+            }
+            Err(error) => Err(Fault::line(start + error.valid_up_to(), "a byte that is not UTF-8")
+                .hint("convert the input to UTF-8, or set 'json.ignore-parse-errors' = 'true' to skip such lines")),
+        }
+    }
+
+    #[inline]
+    fn count_row(&mut self) {
+        self.rows += 1;
+        if let Some(offsets) = &mut self.offsets {
+            offsets.push(self.offset as u32);
+        }
+    }
+
+    /// A line without a row: from here on offsets are not those of the rows.
+    #[cold]
+    fn count_rowless(&mut self) {
+        self.offsets.get_or_insert_with(|| (0..self.rows as u32).collect());
+    }
+}
+
+/// Where the first line from `start` on begins that is not UTF-8; the end if all are.
+fn valid_utf8_to(bytes: &[u8], start: usize) -> usize {
+    if simdutf8::basic::from_utf8(&bytes[start..]).is_ok() {
+        return bytes.len();
+    }
+    let valid = match simdutf8::compat::from_utf8(&bytes[start..]) {
+        Ok(_) => bytes.len() - start,
+        Err(error) => error.valid_up_to(),
+    };
+    memchr::memrchr(b'\n', &bytes[start..start + valid]).map_or(start, |end| start + end + 1)
+}

@@ -1,0 +1,284 @@
+//! From record batches to lines, each one object with the columns in their order.
+
+use arrow::array::{
+    Array, ArrowPrimitiveType, AsArray, BinaryViewArray, BooleanArray, PrimitiveArray, RecordBatch, StringViewArray,
+};
+use arrow::buffer::OffsetBuffer;
+use arrow::datatypes::{
+    DataType, Date32Type, Decimal128Type, FieldRef, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
+    Int64Type, SchemaRef, Time32MillisecondType, TimeUnit, TimestampMicrosecondType, TimestampMillisecondType,
+    TimestampNanosecondType,
+};
+use base64::display::Base64Display;
+use base64::engine::general_purpose::STANDARD;
+use tidemill_core::{Error, Result, RowKind};
+
+use super::column::{self, unsupported};
+use super::fault::fraction_digits;
+use super::options::{JsonOptions, TimestampFormat};
+use super::write::{write_date, write_decimal, write_display, write_float, write_string, write_time, write_timestamp};
+
+/// Writes rows as JSON lines.
+#[derive(Debug)]
+pub struct JsonEncoder {
+    schema: SchemaRef,
+    options: JsonOptions,
+    /// What stands before each value: `"name":`.
+    keys: Vec<Vec<u8>>,
+}
+
+impl JsonEncoder {
+    /// An encoder of rows with `schema`.
+    ///
+    /// # Errors
+    /// A column's type is not one that JSON has.
+    pub fn new(schema: SchemaRef, options: JsonOptions) -> Result<Self> {
+        for field in schema.fields() {
+            column::column(field, &options, 0)?;
+        }
+        let keys = schema.fields().iter().map(key).collect();
+        Ok(Self { schema, options, keys })
+    }
+
+    /// Appends one line a row to `out`. With `kinds`, one a row, each line starts with the field `op`: `+I`, `-U`,
+    /// `+U` or `-D`.
+    ///
+    /// Timestamps have all the digits of their column's unit, and decimals all those of their scale; numbers that are
+    /// not finite are the strings `"NaN"`, `"Infinity"` and `"-Infinity"`.
+    ///
+    /// # Errors
+    /// The rows do not have the encoder's columns.
+    pub fn encode(&self, rows: &RecordBatch, kinds: Option<&[RowKind]>, out: &mut Vec<u8>) -> Result<()> {
+        if rows.num_columns() != self.keys.len() || kinds.is_some_and(|kinds| kinds.len() != rows.num_rows()) {
+            return Err(Error::internal("rows to encode as JSON do not have the encoder's shape"));
+        }
+        let columns = self.schema.fields().iter().zip(rows.columns());
+        let writers = columns
+            .map(|(field, array)| writer(field.name(), array.as_ref(), self.options.timestamp_format))
+            .collect::<Result<Vec<_>>>()?;
+        for row in 0..rows.num_rows() {
+            out.push(b'{');
+            if let Some(kinds) = kinds {
+                out.extend_from_slice(b"\"op\":\"");
+                out.extend_from_slice(kinds[row].short().as_bytes());
+                out.push(b'"');
+            }
+            for (place, (key, writer)) in self.keys.iter().zip(&writers).enumerate() {
+                if place > 0 || kinds.is_some() {
+                    out.push(b',');
+                }
+                out.extend_from_slice(key);
+                writer.write_or_null(row, out);
+            }
+            out.extend_from_slice(b"}\n");
+        }
+        Ok(())
+    }
+}
+
+fn key(field: &FieldRef) -> Vec<u8> {
+    let mut key = Vec::new();
+    write_string(field.name().as_bytes(), &mut key);
+    key.push(b':');
+    key
+}
+
+/// The elements of one array as JSON.
+trait Writer {
+    /// Whether the element is NULL.
+    fn null(&self, row: usize) -> bool;
+
+    /// Appends an element that is not NULL.
+    fn write(&self, row: usize, out: &mut Vec<u8>);
+
+    /// Appends an element.
+    fn write_or_null(&self, row: usize, out: &mut Vec<u8>) {
+        if self.null(row) {
+            out.extend_from_slice(b"null");
+        } else {
+            self.write(row, out);
+        }
+    }
+}
+
+/// An array whose elements a function writes.
+struct Scalars<'a, A, F>(&'a A, F);
+
+impl<A: Array, F: Fn(&A, usize, &mut Vec<u8>)> Writer for Scalars<'_, A, F> {
+    fn null(&self, row: usize) -> bool {
+        self.0.is_null(row)
+    }
+
+    fn write(&self, row: usize, out: &mut Vec<u8>) {
+        (self.1)(self.0, row, out);
+    }
+}
+
+/// A writer of a primitive array, from one of its values.
+fn primitive<'a, T: ArrowPrimitiveType>(
+    array: &'a dyn Array,
+    write: impl Fn(T::Native, &mut Vec<u8>) + 'a,
+) -> Box<dyn Writer + 'a> {
+    let write = move |array: &PrimitiveArray<T>, row: usize, out: &mut Vec<u8>| write(array.value(row), out);
+    Box::new(Scalars(array.as_primitive::<T>(), write))
+}
+
+fn writer<'a>(name: &str, array: &'a dyn Array, format: TimestampFormat) -> Result<Box<dyn Writer + 'a>> {
+    let timestamp = |unit: TimeUnit, zoned: bool| {
+        move |value: i64, out: &mut Vec<u8>| write_timestamp(value, fraction_digits(unit), zoned, format, out)
+    };
+    Ok(match array.data_type() {
+        DataType::Boolean => Box::new(Scalars(array.as_boolean(), |array: &BooleanArray, row, out: &mut Vec<u8>| {
+            out.extend_from_slice(if array.value(row) { b"true" } else { b"false" });
+        })),
+        DataType::Int8 => primitive::<Int8Type>(array, write_display),
+        DataType::Int16 => primitive::<Int16Type>(array, write_display),
+        DataType::Int32 => primitive::<Int32Type>(array, write_display),
+        DataType::Int64 => primitive::<Int64Type>(array, write_display),
+        DataType::Float32 => primitive::<Float32Type>(array, |value, out| {
+            write_float(f64::from(value), ryu::Buffer::new().format(value), out);
+        }),
+        DataType::Float64 => {
+            primitive::<Float64Type>(array, |value, out| write_float(value, ryu::Buffer::new().format(value), out))
+        }
+        DataType::Decimal128(_, scale) => {
+            let scale = *scale;
+            primitive::<Decimal128Type>(array, move |value, out| write_decimal(value, scale, out))
+        }
+        DataType::Date32 => primitive::<Date32Type>(array, |days, out| {
+            out.push(b'"');
+            write_date(i64::from(days), out);
+            out.push(b'"');
+        }),
+        DataType::Time32(TimeUnit::Millisecond) => primitive::<Time32MillisecondType>(array, |value, out| {
+            out.push(b'"');
+            write_time(i64::from(value) * 1_000_000, 3, out);
+            out.push(b'"');
+        }),
+        DataType::Timestamp(unit @ TimeUnit::Millisecond, zone) => {
+            primitive::<TimestampMillisecondType>(array, timestamp(*unit, zone.is_some()))
+        }
+        DataType::Timestamp(unit @ TimeUnit::Microsecond, zone) => {
+            primitive::<TimestampMicrosecondType>(array, timestamp(*unit, zone.is_some()))
+        }
+        DataType::Timestamp(unit @ TimeUnit::Nanosecond, zone) => {
+            primitive::<TimestampNanosecondType>(array, timestamp(*unit, zone.is_some()))
+        }
+        DataType::Utf8View => {
+            Box::new(Scalars(array.as_string_view(), |array: &StringViewArray, row, out: &mut Vec<u8>| {
+                write_string(array.value(row).as_bytes(), out);
+            }))
+        }
+        DataType::BinaryView => {
+            Box::new(Scalars(array.as_binary_view(), |array: &BinaryViewArray, row, out: &mut Vec<u8>| {
+                out.push(b'"');
+                write_display(Base64Display::new(array.value(row), &STANDARD), out);
+                out.push(b'"');
+            }))
+        }
+        DataType::Struct(_) => Box::new(Row::new(array, format)?),
+        DataType::List(_) => {
+            let list = array.as_list::<i32>();
+            Box::new(List { array, offsets: list.offsets(), values: writer(name, list.values().as_ref(), format)? })
+        }
+        DataType::Map(..) => {
+            let map = array.as_map();
+            Box::new(Map {
+                array,
+                offsets: map.offsets(),
+                keys: map.keys().as_string_view(),
+                values: writer(name, map.values().as_ref(), format)?,
+            })
+        }
+        other => return Err(unsupported(name, other)),
+    })
+}
+
+/// `ROW`: an object with the fields in their order.
+struct Row<'a> {
+    array: &'a dyn Array,
+    fields: Vec<(Vec<u8>, Box<dyn Writer + 'a>)>,
+}
+
+impl<'a> Row<'a> {
+    fn new(array: &'a dyn Array, format: TimestampFormat) -> Result<Self> {
+        let row = array.as_struct();
+        let fields = row.fields().iter().zip(row.columns());
+        let fields = fields.map(|(field, column)| Ok((key(field), writer(field.name(), column.as_ref(), format)?)));
+        Ok(Self { array, fields: fields.collect::<Result<_>>()? })
+    }
+}
+
+impl Writer for Row<'_> {
+    fn null(&self, row: usize) -> bool {
+        self.array.is_null(row)
+    }
+
+    fn write(&self, row: usize, out: &mut Vec<u8>) {
+        out.push(b'{');
+        for (place, (key, writer)) in self.fields.iter().enumerate() {
+            if place > 0 {
+                out.push(b',');
+            }
+            out.extend_from_slice(key);
+            writer.write_or_null(row, out);
+        }
+        out.push(b'}');
+    }
+}
+
+/// `ARRAY`.
+struct List<'a> {
+    array: &'a dyn Array,
+    offsets: &'a OffsetBuffer<i32>,
+    values: Box<dyn Writer + 'a>,
+}
+
+/// `MAP`: an object with the keys as field names.
+struct Map<'a> {
+    array: &'a dyn Array,
+    offsets: &'a OffsetBuffer<i32>,
+    keys: &'a StringViewArray,
+    values: Box<dyn Writer + 'a>,
+}
+
+/// The places of a row's elements.
+fn elements(offsets: &OffsetBuffer<i32>, row: usize) -> std::ops::Range<usize> {
+    offsets[row] as usize..offsets[row + 1] as usize
+}
+
+impl Writer for List<'_> {
+    fn null(&self, row: usize) -> bool {
+        self.array.is_null(row)
+    }
+
+    fn write(&self, row: usize, out: &mut Vec<u8>) {
+        out.push(b'[');
+        for (place, element) in elements(self.offsets, row).enumerate() {
+            if place > 0 {
+                out.push(b',');
+            }
+            self.values.write_or_null(element, out);
+        }
+        out.push(b']');
+    }
+}
+
+impl Writer for Map<'_> {
+    fn null(&self, row: usize) -> bool {
+        self.array.is_null(row)
+    }
+
+    fn write(&self, row: usize, out: &mut Vec<u8>) {
+        out.push(b'{');
+        for (place, element) in elements(self.offsets, row).enumerate() {
+            if place > 0 {
+                out.push(b',');
+            }
+            write_string(self.keys.value(element).as_bytes(), out);
+            out.push(b':');
+            self.values.write_or_null(element, out);
+        }
+        out.push(b'}');
+    }
+}

@@ -1,0 +1,71 @@
+//! The options of the format, as Flink names them.
+
+use tidemill_core::Result;
+use tidemill_runtime::connector::{OptionSpec, Options};
+
+const TIMESTAMP_FORMAT: &str = "json.timestamp-format.standard";
+const IGNORE_PARSE_ERRORS: &str = "json.ignore-parse-errors";
+const FAIL_ON_MISSING_FIELD: &str = "json.fail-on-missing-field";
+
+/// Every option that the format knows.
+pub const OPTIONS: &[OptionSpec] = &[
+    OptionSpec {
+        key: TIMESTAMP_FORMAT,
+        doc: "How timestamps are written: 'SQL' (2026-11-29 10:00:00.000, the default) or 'ISO-8601' \
+              (2026-11-29T10:00:00.000); TIMESTAMP_LTZ ends in Z.",
+    },
+    OptionSpec {
+        key: IGNORE_PARSE_ERRORS,
+        doc: "'true' reads a field that does not parse as NULL, and skips a line that does not parse; \
+              'false', the default, fails.",
+    },
+    OptionSpec {
+        key: FAIL_ON_MISSING_FIELD,
+        doc: "'true' fails where a line lacks a column's field; 'false', the default, reads NULL.",
+    },
+];
+
+/// How timestamps are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum TimestampFormat {
+    /// `2026-11-29 10:00:00.000`
+    #[default]
+    Sql,
+    /// `2026-11-29T10:00:00.000`
+    Iso8601,
+}
+
+/// How JSON is read and written.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct JsonOptions {
+    /// How timestamps are written.
+    pub timestamp_format: TimestampFormat,
+    /// A field that does not parse is NULL and a line that does not parse is skipped, where both are errors otherwise.
+    pub ignore_parse_errors: bool,
+    /// A field that is not there is an error, where it is NULL otherwise.
+    pub fail_on_missing_field: bool,
+}
+
+impl JsonOptions {
+    /// Reads the options of the format out of a table's.
+    ///
+    /// # Errors
+    /// A value that an option does not take, or two options that contradict each other.
+    pub fn from_options(options: &Options) -> Result<Self> {
+        let formats = [("SQL", TimestampFormat::Sql), ("ISO-8601", TimestampFormat::Iso8601)];
+        let read = Self {
+            timestamp_format: options.one_of(TIMESTAMP_FORMAT, &formats, TimestampFormat::Sql)?,
+            ignore_parse_errors: options.boolean(IGNORE_PARSE_ERRORS, false)?,
+            fail_on_missing_field: options.boolean(FAIL_ON_MISSING_FIELD, false)?,
+        };
+        if read.ignore_parse_errors && read.fail_on_missing_field {
+            return Err(options
+                .refuse(
+                    FAIL_ON_MISSING_FIELD,
+                    format!("'{FAIL_ON_MISSING_FIELD}' and '{IGNORE_PARSE_ERRORS}' can't both be 'true'"),
+                )
+                .hint("keep the one that you need"));
+        }
+        Ok(read)
+    }
+}

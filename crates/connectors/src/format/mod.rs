@@ -1,0 +1,110 @@
+//! How rows stand in bytes, whatever brought the bytes.
+//!
+//! A format knows no file and no pipe; a system knows no format but by name. So every system
+//! reads and writes every format that is in the list here.
+
+pub mod json;
+pub mod lines;
+
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use arrow::buffer::Buffer;
+use arrow::datatypes::SchemaRef;
+use tidemill_core::{Error, Result, RowKind};
+use tidemill_runtime::connector::{DecodeError, Decoded, OptionSpec, Options, nearest};
+
+use self::json::{JsonDecoder, JsonEncoder, JsonOptions};
+
+/// The names that `'format' = '...'` may have.
+const NAMES: &[&str] = &["json"];
+
+const FORMAT: OptionSpec = OptionSpec { key: "format", doc: "How rows stand in the bytes: json (one object a line)." };
+
+/// A format with its options.
+#[derive(Debug, Clone)]
+pub enum Format {
+    /// One JSON object a line.
+    Json(JsonOptions),
+}
+
+/// Makes rows of whole lines; a pure function, called from many threads at once.
+pub trait LineDecoder: Send + Sync {
+    /// Decodes every row of `lines`, which begins at the beginning of a line and ends at the end
+    /// of one. `first_of_file` says that nothing came before it (a byte order mark may be there).
+    fn decode(&self, lines: &Buffer, first_of_file: bool) -> Result<Decoded, DecodeError>;
+}
+
+/// Makes bytes of rows.
+pub trait RowEncoder: Send {
+    /// Appends the rows to `out`, each ended by a line end; `kinds` adds each row's kind.
+    fn encode(&self, rows: &RecordBatch, kinds: Option<&[RowKind]>, out: &mut Vec<u8>) -> Result<()>;
+}
+
+impl Format {
+    /// The format that a table's options ask for.
+    ///
+    /// # Errors
+    /// `Invalid` if `format` is missing and there is no `default`, if it names no format of the
+    /// list, or if an option of the format has a wrong value.
+    pub fn from_options(options: &Options, default: Option<&str>) -> Result<Self> {
+        let name = match options.get("format").or(default) {
+            Some(name) => name,
+            None => options.required("format")?,
+        };
+        match name {
+            "json" => Ok(Self::Json(JsonOptions::from_options(options)?)),
+            _ => Err(unknown(options, name)),
+        }
+    }
+
+    /// The end of the names of files in this format, without the dot.
+    #[must_use]
+    pub fn extension(&self) -> &'static str {
+        match self {
+            Self::Json(_) => "json",
+        }
+    }
+
+    /// A decoder that gives `columns`, in that order, and looks at no other.
+    pub fn decoder(&self, columns: SchemaRef) -> Result<Arc<dyn LineDecoder>> {
+        match self {
+            Self::Json(options) => Ok(Arc::new(JsonDecoder::new(columns, options.clone())?)),
+        }
+    }
+
+    /// An encoder for rows of `schema`.
+    pub fn encoder(&self, schema: SchemaRef) -> Result<Box<dyn RowEncoder>> {
+        match self {
+            Self::Json(options) => Ok(Box::new(JsonEncoder::new(schema, options.clone())?)),
+        }
+    }
+}
+
+/// The options of a system that takes a format: its own, `format`, and those of every format.
+pub(crate) fn with_format_options(own: &[OptionSpec]) -> Vec<OptionSpec> {
+    [own, &[FORMAT], json::OPTIONS].concat()
+}
+
+fn unknown(options: &Options, name: &str) -> Error {
+    let error = options.refuse("format", format!("the format '{name}' is not supported"));
+    match nearest(name, NAMES.iter().copied()) {
+        Some(near) => error.hint(format!("did you mean '{near}'?")),
+        None => error.hint(format!("supported formats: {}", NAMES.join(", "))),
+    }
+}
+
+impl LineDecoder for JsonDecoder {
+    fn decode(&self, lines: &Buffer, first_of_file: bool) -> Result<Decoded, DecodeError> {
+        Self::decode(self, lines, first_of_file)
+    }
+}
+
+impl RowEncoder for JsonEncoder {
+    fn encode(&self, rows: &RecordBatch, kinds: Option<&[RowKind]>, out: &mut Vec<u8>) -> Result<()> {
+        Self::encode(self, rows, kinds, out)
+    }
+}
+
+#[cfg(test)]
+mod tests;

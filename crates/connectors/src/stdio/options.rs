@@ -1,0 +1,11 @@
+//! The options of a table in a pipe: those of its format, and no other.
+
+use tidemill_core::Result;
+use tidemill_runtime::connector::TableSpec;
+
+use crate::format::Format;
+
+/// The format of the bytes: JSON lines, unless the table says otherwise.
+pub fn format(table: &TableSpec) -> Result<Format> {
+    Format::from_options(&table.options, Some("json"))
+}

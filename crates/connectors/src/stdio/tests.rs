@@ -1,0 +1,25 @@
+use std::path::PathBuf;
+
+use arrow::datatypes::{DataType, Field, Schema};
+use tidemill_runtime::connector::{ChangelogMode, Options};
+
+use super::*;
+
+fn table(options: &[(&str, &str)]) -> TableSpec {
+    let schema = Arc::new(Schema::new(vec![Field::new("a", DataType::Int64, true)]));
+    let mut table = TableSpec { name: "t".into(), schema, options: Options::default(), folder: PathBuf::new() };
+    for (key, value) in options {
+        table.options.set(*key, *value, None);
+    }
+    table
+}
+
+#[test]
+fn the_format_is_json_unless_said_otherwise() {
+    for options in [&[][..], &[("format", "json")]] {
+        assert!(StdioConnector.source(&table(options)).unwrap().bounded());
+        assert_eq!(StdioConnector.sink(&table(options)).unwrap().changelog(), ChangelogMode::Append);
+    }
+    let error = StdioConnector.source(&table(&[("format", "csv")])).err().unwrap();
+    assert_eq!(error.hint_text(), Some("supported formats: json"));
+}

@@ -1,0 +1,140 @@
+//! `WITH` and `SET` options: known keys only, and a nearest name for the others.
+
+use std::collections::BTreeMap;
+
+use tidemill_core::{Error, Excerpt, Result};
+
+/// An option that can be set.
+#[derive(Debug, Clone, Copy)]
+pub struct OptionSpec {
+    /// The key, as Flink has it where Flink has one.
+    pub key: &'static str,
+    /// What it does and what it takes, in one sentence.
+    pub doc: &'static str,
+}
+
+/// Options as the user wrote them, with the place of each for error messages.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    values: BTreeMap<String, (String, Option<Excerpt>)>,
+}
+
+impl Options {
+    /// Sets an option; the last setting of a key holds.
+    pub fn set(&mut self, key: impl Into<String>, value: impl Into<String>, place: Option<Excerpt>) {
+        self.values.insert(key.into(), (value.into(), place));
+    }
+
+    /// Takes an option out.
+    pub fn remove(&mut self, key: &str) -> Option<String> {
+        self.values.remove(key).map(|(value, _)| value)
+    }
+
+    /// The text of an option.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&str> {
+        self.values.get(key).map(|(value, _)| value.as_str())
+    }
+
+    /// The keys and values, by key.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.values.iter().map(|(key, (value, _))| (key.as_str(), value.as_str()))
+    }
+
+    /// The text of an option that must be there.
+    pub fn required(&self, key: &str) -> Result<&str> {
+        self.get(key).ok_or_else(|| {
+            Error::invalid(format!("the option '{key}' is missing"))
+                .hint(format!("add '{key}' = '...' to the WITH clause"))
+        })
+    }
+
+    /// `true` or `false`; `default` where the option is not set.
+    pub fn boolean(&self, key: &str, default: bool) -> Result<bool> {
+        self.one_of(key, &[("true", true), ("false", false)], default)
+    }
+
+    /// One of a list of words (in any case); `default` where the option is not set.
+    pub fn one_of<T: Copy>(&self, key: &str, words: &[(&str, T)], default: T) -> Result<T> {
+        let Some(value) = self.get(key) else { return Ok(default) };
+        if let Some((_, chosen)) = words.iter().find(|(word, _)| word.eq_ignore_ascii_case(value)) {
+            return Ok(*chosen);
+        }
+        let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+        Err(self
+            .refuse(key, format!("'{value}' is not a value of '{key}'"))
+            .hint(format!("use one of: {}", known.join(", "))))
+    }
+
+    /// An error about the option `key`, with its place.
+    #[must_use]
+    pub fn refuse(&self, key: &str, message: impl Into<String>) -> Error {
+        let error = Error::invalid(message);
+        match self.values.get(key) {
+            Some((_, Some(place))) => error.at(place.clone()),
+            _ => error,
+        }
+    }
+
+    /// Refuses the first key that `known` does not list, with the nearest one that it does.
+    pub fn check_known<'a>(&self, owner: &str, known: impl Iterator<Item = &'a str> + Clone) -> Result<()> {
+        for key in self.values.keys() {
+            if known.clone().any(|k| k == key) {
+                continue;
+            }
+            let error = self.refuse(key, format!("{owner} has no option '{key}'"));
+            return Err(match nearest(key, known.clone()) {
+                Some(near) => error.hint(format!("did you mean '{near}'?")),
+                None => error.hint(format!("known options: {}", known.collect::<Vec<_>>().join(", "))),
+            });
+        }
+        Ok(())
+    }
+}
+
+/// The candidate nearest to `word`, if one is near enough to be meant.
+pub fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let word = word.to_lowercase();
+    let limit = (word.chars().count() / 3).max(1);
+    candidates
+        .map(|candidate| (edit_distance(&word, &candidate.to_lowercase()), candidate))
+        .filter(|(distance, _)| *distance <= limit)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+/// Levenshtein's distance, one row at a time.
+fn edit_distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, ca) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, cb) in b.iter().enumerate() {
+            let substituted = diagonal + usize::from(ca != *cb);
+            diagonal = row[j + 1];
+            row[j + 1] = substituted.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_name_is_offered() {
+        assert_eq!(nearest("fromat", ["path", "format"].into_iter()), Some("format"));
+        assert_eq!(nearest("PATH", ["path", "format"].into_iter()), Some("path"));
+        assert_eq!(nearest("bootstrap", ["path", "format"].into_iter()), None);
+    }
+
+    #[test]
+    fn an_unknown_key_is_refused() {
+        let mut options = Options::default();
+        options.set("pth", "x", None);
+        let error = options.check_known("the connector 'filesystem'", ["path", "format"].into_iter()).unwrap_err();
+        assert_eq!(error.hint_text(), Some("did you mean 'path'?"));
+    }
+}

@@ -1,0 +1,53 @@
+//! What the engine asks of a system that it writes.
+
+use async_trait::async_trait;
+use tidemill_core::{Epoch, EventBatch, Result};
+
+/// Which row kinds a stream of changes has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ChangelogMode {
+    /// `+I` only.
+    Append,
+    /// `+I`, `-U`, `+U`, `-D`.
+    Retract,
+}
+
+/// Makes the sink of one run.
+///
+/// # Contract
+/// - `changelog` is the most that the sink takes; a statement that gives more is refused at plan
+///   time.
+pub trait SinkFactory: Send + Sync {
+    /// The most that the sink takes.
+    fn changelog(&self) -> ChangelogMode;
+
+    /// Makes the sink; called once a run.
+    fn open(&self) -> Result<Box<dyn Sink>>;
+}
+
+/// Where rows leave the engine.
+///
+/// ```text
+/// write* ─► prepare(1) ─► commit(1) ─► write* ─► prepare(2) ─► ... ─► prepare(n) ─► commit(n) │ abort
+/// ```
+///
+/// # Contract
+/// - Rows become visible at `commit` of the epoch that they were written in, whole, and not before.
+///   A sink that can't wait (a terminal) shows them at `write`, and its documentation says so.
+/// - Committing an epoch twice equals committing it once.
+/// - After `abort` nothing that was not committed is left behind. It is called at most once, last.
+#[async_trait]
+pub trait Sink: Send {
+    /// Takes rows, in the order of the stream.
+    async fn write(&mut self, batch: &EventBatch) -> Result<()>;
+
+    /// Makes all that was written so far durable, but not visible.
+    async fn prepare(&mut self, epoch: Epoch) -> Result<()>;
+
+    /// Makes visible what was prepared up to and including `epoch`: an epoch that some other task
+    /// did not complete is committed with the next.
+    async fn commit(&mut self, epoch: Epoch) -> Result<()>;
+
+    /// The run has failed: takes back what was not committed.
+    async fn abort(&mut self) -> Result<()>;
+}

@@ -1,0 +1,75 @@
+//! What the engine asks of a system that it reads.
+
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use async_trait::async_trait;
+use tidemill_core::{Error, Result};
+
+/// What a plan needs from a source.
+#[derive(Debug, Clone)]
+pub struct ScanRequest {
+    /// The columns to decode, by name a subset of the table's. May be empty: then only rows count.
+    pub columns: SchemaRef,
+    /// How many rows a batch should have.
+    pub batch_rows: usize,
+}
+
+/// A system that can be read, split into partitions.
+///
+/// # Contract
+/// - `open` names every partition that exists now, in an order that does not change between calls
+///   over the same input; it fails if one can't be opened.
+/// - Reading the same bytes gives the same rows with the same offsets, whatever the request.
+#[async_trait]
+pub trait Source: Send + Sync {
+    /// Whether the input ends by itself.
+    fn bounded(&self) -> bool;
+
+    /// Opens every partition at its beginning.
+    async fn open(&self, request: &ScanRequest) -> Result<Vec<Box<dyn PartitionReader>>>;
+}
+
+/// One ordered run of rows. Reading is serial and cheap; the work is in [`Chunk::decode`].
+///
+/// # Contract
+/// - Chunks come in the order of their rows, and hold whole rows.
+/// - `next_chunk` waits until at least one row is there (a chunk may be small: what has arrived is
+///   not held back to fill it) and gives `None` at the end, from then on.
+/// - `next_chunk` may be dropped while it waits, and called again: nothing is lost.
+#[async_trait]
+pub trait PartitionReader: Send {
+    /// The partition's name in messages and in the late output: a file's path, `stdin`.
+    fn partition(&self) -> Arc<str>;
+
+    /// The next rows, not yet decoded.
+    async fn next_chunk(&mut self) -> Result<Option<Box<dyn Chunk>>>;
+}
+
+/// A run of rows as bytes. Decoding is a pure function, done by whichever core is free.
+pub trait Chunk: Send {
+    /// Decodes the requested columns.
+    fn decode(self: Box<Self>) -> Result<Decoded, DecodeError>;
+}
+
+/// A decoded chunk.
+#[derive(Debug)]
+pub struct Decoded {
+    /// The requested columns, in the requested order.
+    pub rows: RecordBatch,
+    /// Each row's offset relative to the chunk's first; `None` means 0, 1, 2, ...
+    pub offsets: Option<Vec<u32>>,
+    /// How far the chunk moves the partition's offset: its rows, and the places that hold none
+    /// (blank lines).
+    pub offset_count: u64,
+}
+
+/// A row that could not be decoded.
+#[derive(Debug)]
+pub struct DecodeError {
+    /// Its offset relative to the chunk's first.
+    pub offset: u64,
+    /// What is wrong with it; the engine adds the partition and the line.
+    pub error: Error,
+}

@@ -1,0 +1,208 @@
+//! What to run: a DAG of operators, grouped into tasks by the exchanges between them.
+//!
+//! ```text
+//! source ─► calc ─► pre-aggregate        one task, chained: rows pass by function call
+//!                        │
+//!                        ▼ edge (by key group)
+//!                   aggregate ─► calc    the next task
+//!                        │
+//!                        ▼ edge (gather)
+//!                      sink
+//! ```
+//!
+//! A stream may be read any number of times: equal subplans of several statements are one node.
+
+use std::sync::Arc;
+
+use arrow::datatypes::SchemaRef;
+use datafusion::physical_expr::PhysicalExpr;
+use tidemill_core::Result;
+
+use crate::connector::{SinkFactory, Source};
+use crate::exchange::Partitioning;
+use crate::metrics::{Metrics, SourceMetrics};
+use crate::operator::{Operator, Port};
+
+/// Makes the operator of one subtask.
+pub type MakeOperator = Arc<dyn Fn() -> Result<Box<dyn Operator>> + Send + Sync>;
+
+/// A table to read, as a plan needs it.
+#[derive(Clone)]
+pub struct SourceSpec {
+    /// The table's name.
+    pub table: Arc<str>,
+    /// The system.
+    pub source: Arc<dyn Source>,
+    /// The columns that some statement needs.
+    pub columns: SchemaRef,
+    /// When rows happened, if the table says so.
+    pub event_time: Option<EventTimeSpec>,
+    /// Whether somebody needs the rows' identity.
+    pub lineage: bool,
+}
+
+/// `WATERMARK FOR column AS expression`.
+#[derive(Debug, Clone)]
+pub struct EventTimeSpec {
+    /// The index of the event time in the source's columns: `Timestamp(Millisecond, _)`.
+    pub column: usize,
+    /// The watermark that follows from a row, over the source's columns: `Timestamp(Millisecond, _)`.
+    pub watermark: Arc<dyn PhysicalExpr>,
+}
+
+/// A stream of rows in a graph under construction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Stream {
+    task: usize,
+    origin: Origin,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Origin {
+    /// The task's source.
+    Source,
+    Node(usize, Port),
+}
+
+impl Stream {
+    /// A side output of the operator that made this stream.
+    #[must_use]
+    pub fn side(self, port: Port) -> Self {
+        match self.origin {
+            Origin::Source => self,
+            Origin::Node(node, _) => Self { origin: Origin::Node(node, port), ..self },
+        }
+    }
+}
+
+/// Where a chain passes rows on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Target {
+    Node {
+        node: usize,
+        slot: usize,
+    },
+    /// An index into the task's outgoing edges.
+    Edge(usize),
+}
+
+pub(crate) enum Head {
+    Source(SourceSpec, Arc<SourceMetrics>),
+    Edges,
+    Sink(Arc<dyn SinkFactory>),
+}
+
+pub(crate) struct TaskSpec {
+    pub(crate) name: Arc<str>,
+    pub(crate) parallelism: usize,
+    pub(crate) head: Head,
+    pub(crate) nodes: Vec<NodeSpec>,
+    /// What the source, or each incoming edge, feeds.
+    pub(crate) head_targets: Vec<Vec<Target>>,
+    pub(crate) edges: Vec<EdgeSpec>,
+}
+
+pub(crate) struct NodeSpec {
+    pub(crate) make: MakeOperator,
+    pub(crate) slots: usize,
+    pub(crate) targets: Vec<(Port, Target)>,
+}
+
+pub(crate) struct EdgeSpec {
+    pub(crate) partitioning: Partitioning,
+    pub(crate) to_task: usize,
+    pub(crate) to_slot: usize,
+}
+
+/// A job, ready to run. Build it from its sources to its sinks.
+pub struct JobGraph {
+    pub(crate) tasks: Vec<TaskSpec>,
+    parallelism: usize,
+    /// The counters that the job's operators keep.
+    pub metrics: Metrics,
+}
+
+impl JobGraph {
+    /// An empty graph whose tasks have `parallelism` subtasks (sinks have one).
+    #[must_use]
+    pub fn new(parallelism: usize) -> Self {
+        Self { tasks: vec![], parallelism, metrics: Metrics::default() }
+    }
+
+    /// Reads a table.
+    pub fn source(&mut self, spec: SourceSpec) -> Stream {
+        let metrics = Arc::clone(self.metrics.sources.entry(Arc::clone(&spec.table)).or_default());
+        let name = format!("source {}", spec.table);
+        let task = self.task(name, self.parallelism, Head::Source(spec, metrics));
+        self.tasks[task].head_targets.push(vec![]);
+        Stream { task, origin: Origin::Source }
+    }
+
+    /// Chains an operator: it runs in the task of its input.
+    pub fn chain(&mut self, input: Stream, make: MakeOperator) -> Stream {
+        let node = self.node(input.task, make);
+        let slot = self.slot(input.task, node);
+        self.connect(input, Target::Node { node, slot });
+        Stream { task: input.task, origin: Origin::Node(node, Port::MAIN) }
+    }
+
+    /// Starts a task behind an exchange.
+    pub fn exchange(
+        &mut self,
+        inputs: &[Stream],
+        partitioning: &Partitioning,
+        name: impl Into<String>,
+        make: MakeOperator,
+    ) -> Stream {
+        let parallelism = if *partitioning == Partitioning::Gather { 1 } else { self.parallelism };
+        let task = self.task(name.into(), parallelism, Head::Edges);
+        let node = self.node(task, make);
+        for input in inputs {
+            let slot = self.slot(task, node);
+            self.edge(*input, partitioning.clone(), task, vec![Target::Node { node, slot }]);
+        }
+        Stream { task, origin: Origin::Node(node, Port::MAIN) }
+    }
+
+    /// Ends streams in a sink.
+    pub fn sink(&mut self, inputs: &[Stream], name: impl Into<String>, sink: Arc<dyn SinkFactory>) {
+        let task = self.task(name.into(), 1, Head::Sink(sink));
+        for input in inputs {
+            self.edge(*input, Partitioning::Gather, task, vec![]);
+        }
+    }
+
+    fn task(&mut self, name: String, parallelism: usize, head: Head) -> usize {
+        let name = Arc::from(name);
+        self.tasks.push(TaskSpec { name, parallelism, head, nodes: vec![], head_targets: vec![], edges: vec![] });
+        self.tasks.len() - 1
+    }
+
+    fn node(&mut self, task: usize, make: MakeOperator) -> usize {
+        self.tasks[task].nodes.push(NodeSpec { make, slots: 0, targets: vec![] });
+        self.tasks[task].nodes.len() - 1
+    }
+
+    fn slot(&mut self, task: usize, node: usize) -> usize {
+        let slots = &mut self.tasks[task].nodes[node].slots;
+        *slots += 1;
+        *slots - 1
+    }
+
+    fn edge(&mut self, from: Stream, partitioning: Partitioning, to_task: usize, feeds: Vec<Target>) {
+        let to_slot = self.tasks[to_task].head_targets.len();
+        self.tasks[to_task].head_targets.push(feeds);
+        let edges = &mut self.tasks[from.task].edges;
+        edges.push(EdgeSpec { partitioning, to_task, to_slot });
+        let edge = edges.len() - 1;
+        self.connect(from, Target::Edge(edge));
+    }
+
+    fn connect(&mut self, from: Stream, target: Target) {
+        let task = &mut self.tasks[from.task];
+        match from.origin {
+            Origin::Source => task.head_targets[0].push(target),
+            Origin::Node(node, port) => task.nodes[node].targets.push((port, target)),
+        }
+    }
+}

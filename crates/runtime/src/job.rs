@@ -1,0 +1,250 @@
+//! Runs a graph: spawns its tasks, starts epochs, commits sinks, and tells how it ended.
+
+mod epochs;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use tidemill_core::{Error, ErrorKind, Result};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio::time::{MissedTickBehavior, interval};
+
+use crate::connector::ScanRequest;
+use crate::exchange::{EdgeSender, Gate, Inbox, Outbox, channel};
+use crate::graph::{Head, JobGraph, SourceSpec};
+use crate::metrics::{Metrics, SourceMetrics};
+use crate::task::chain::Chain;
+use crate::task::sink::Command;
+use crate::task::source::{SourcePlan, Worker};
+use crate::task::{Progress, Reporter, process, sink, source};
+use epochs::Epochs;
+
+/// How to run a graph.
+#[derive(Debug, Clone)]
+pub struct RunOptions {
+    /// How many rows an operator is given at once.
+    pub batch_rows: usize,
+    /// How often sinks commit; `None` means once, at the end.
+    pub epoch_interval: Option<Duration>,
+}
+
+/// How a run ended.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The run was stopped before its input ended: windows that were open have not fired.
+    pub stopped: bool,
+    /// What was counted.
+    pub metrics: Metrics,
+}
+
+/// Runs until the input ends, `stop` completes, or something fails.
+///
+/// On an error nothing that was not committed is left behind by the sinks.
+pub async fn run(graph: JobGraph, options: RunOptions, stop: impl Future<Output = ()>) -> Result<Outcome> {
+    let (line, mut progress) = mpsc::unbounded_channel();
+    let mut job = Job { tasks: JoinSet::new(), sources: vec![], sinks: vec![], subtasks: 0 };
+    job.spawn(&graph, &options, &line)?;
+    drop(line);
+
+    let mut epochs = Epochs::new(job.subtasks);
+    let mut ticks = options.epoch_interval.map(|period| {
+        let mut ticks = interval(period);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        ticks.reset();
+        ticks
+    });
+    let mut failure: Option<Error> = None;
+    let mut stopped = false;
+    let mut stop = std::pin::pin!(stop);
+    loop {
+        tokio::select! {
+            Some(event) = progress.recv() => match event {
+                Progress::Passed { subtask, epoch } => {
+                    if epochs.passed(subtask, epoch) {
+                        job.tell_sinks(Command::Commit(epoch));
+                    }
+                }
+                Progress::Ended { subtask } => {
+                    if epochs.ended(subtask) {
+                        job.tell_sinks(Command::Finish(epochs.last()));
+                    }
+                }
+            },
+            Some(result) = job.tasks.join_next() => {
+                let error = match result {
+                    Ok(Ok(())) => None,
+                    Ok(Err(error)) => Some(error),
+                    Err(join) => panic_message(join),
+                };
+                if let Some(error) = error {
+                    if failure.is_none() {
+                        job.sources.iter().for_each(|plan| plan.stop());
+                        job.tell_sinks(Command::Abort);
+                    }
+                    // A task whose neighbour failed says that it is closed: that is an echo.
+                    if failure.as_ref().is_none_or(|f| f.kind() == ErrorKind::Closed) {
+                        failure = Some(error);
+                    }
+                }
+            },
+            () = &mut stop, if !stopped => {
+                stopped = true;
+                job.sources.iter().for_each(|plan| plan.stop());
+            },
+            () = tick(&mut ticks), if !stopped && failure.is_none() => {
+                if let Some(epoch) = epochs.begin() {
+                    job.sources.iter().for_each(|plan| plan.begin_epoch(epoch));
+                }
+            },
+            else => break,
+        }
+        if job.tasks.is_empty() {
+            break;
+        }
+    }
+    match failure {
+        Some(error) => Err(error),
+        None => Ok(Outcome { stopped, metrics: graph.metrics }),
+    }
+}
+
+async fn tick(ticks: &mut Option<tokio::time::Interval>) {
+    match ticks {
+        Some(ticks) => {
+            ticks.tick().await;
+        }
+        None => std::future::pending().await,
+    }
+}
+
+fn panic_message(join: tokio::task::JoinError) -> Option<Error> {
+    let payload = join.try_into_panic().ok()?;
+    let text = payload.downcast_ref::<String>().map(String::as_str).or(payload.downcast_ref::<&str>().copied());
+    Some(
+        Error::internal(format!("a task panicked: {}", text.unwrap_or("no message")))
+            .hint("this is a bug in Tidemill; please report it with the SQL file"),
+    )
+}
+
+struct Job {
+    tasks: JoinSet<Result<()>>,
+    sources: Vec<Arc<SourcePlan>>,
+    sinks: Vec<mpsc::UnboundedSender<Command>>,
+    subtasks: usize,
+}
+
+impl Job {
+    fn tell_sinks(&self, command: Command) {
+        for sink in &self.sinks {
+            // A sink that has stopped has failed, and the job knows.
+            let _ = sink.send(command);
+        }
+    }
+
+    fn spawn(&mut self, graph: &JobGraph, options: &RunOptions, line: &mpsc::UnboundedSender<Progress>) -> Result<()> {
+        let mut wires = Wires::new(graph);
+        // Everything that can fail is made before anything runs.
+        let mut ready: Vec<(Arc<str>, BoxFuture<'static, Result<()>>)> = vec![];
+        for (index, task) in graph.tasks.iter().enumerate() {
+            let plan = Arc::new(SourcePlan::new(task.parallelism));
+            if let Head::Source(spec, _) = &task.head {
+                self.sources.push(Arc::clone(&plan));
+                ready.push((
+                    Arc::clone(&task.name),
+                    Box::pin(reader(spec.clone(), options.batch_rows, Arc::clone(&plan))),
+                ));
+            }
+            for subtask in 0..task.parallelism {
+                let reporter = Reporter { subtask: self.subtasks, line: line.clone() };
+                self.subtasks += 1;
+                let gate = Gate::new(wires.inboxes(index, subtask));
+                let edges = wires.edges(graph, index);
+                match &task.head {
+                    Head::Source(spec, metrics) => {
+                        let chain = Chain::new(task, edges)?;
+                        let worker = worker(spec, metrics, &plan, chain, options, reporter);
+                        ready.push((Arc::clone(&task.name), Box::pin(source::work(worker))));
+                    }
+                    Head::Edges => ready.push((
+                        Arc::clone(&task.name),
+                        Box::pin(process::run(gate, Chain::new(task, edges)?, reporter)),
+                    )),
+                    Head::Sink(factory) => {
+                        let (commands, inbox) = mpsc::unbounded_channel();
+                        self.sinks.push(commands);
+                        ready.push((
+                            Arc::clone(&task.name),
+                            Box::pin(sink::run(factory.open()?, gate, inbox, reporter)),
+                        ));
+                    }
+                }
+            }
+        }
+        for (name, task) in ready {
+            self.tasks.spawn(async move {
+                task.await.map_err(|e| if e.kind() == ErrorKind::Internal { e.context(name) } else { e })
+            });
+        }
+        Ok(())
+    }
+}
+
+async fn reader(spec: SourceSpec, batch_rows: usize, plan: Arc<SourcePlan>) -> Result<()> {
+    let request = ScanRequest { columns: Arc::clone(&spec.columns), batch_rows };
+    source::read(spec.source.as_ref(), &request, &plan).await
+}
+
+fn worker(
+    spec: &SourceSpec,
+    metrics: &Arc<SourceMetrics>,
+    plan: &Arc<SourcePlan>,
+    chain: Chain,
+    options: &RunOptions,
+    reporter: Reporter,
+) -> Worker {
+    Worker {
+        spec: spec.clone(),
+        plan: Arc::clone(plan),
+        chain,
+        metrics: Arc::clone(metrics),
+        batch_rows: options.batch_rows.max(1),
+        reporter,
+    }
+}
+
+/// The channels between all subtasks.
+struct Wires {
+    /// By task, subtask and slot: the receiving ends.
+    inboxes: Vec<Vec<Vec<Vec<Inbox>>>>,
+}
+
+impl Wires {
+    fn new(graph: &JobGraph) -> Self {
+        let slots = |task: &crate::graph::TaskSpec| (0..task.head_targets.len()).map(|_| vec![]).collect();
+        Self { inboxes: graph.tasks.iter().map(|t| (0..t.parallelism).map(|_| slots(t)).collect()).collect() }
+    }
+
+    /// The sending ends of one subtask's edges. Edges lead to tasks that are made later.
+    fn edges(&mut self, graph: &JobGraph, task: usize) -> Vec<EdgeSender> {
+        let edges = graph.tasks[task].edges.iter();
+        edges
+            .map(|edge| {
+                let outboxes: Vec<Outbox> = self.inboxes[edge.to_task]
+                    .iter_mut()
+                    .map(|slots| {
+                        let (outbox, inbox) = channel();
+                        slots[edge.to_slot].push(inbox);
+                        outbox
+                    })
+                    .collect();
+                EdgeSender::new(edge.partitioning.clone(), outboxes)
+            })
+            .collect()
+    }
+
+    fn inboxes(&mut self, task: usize, subtask: usize) -> Vec<Vec<Inbox>> {
+        std::mem::take(&mut self.inboxes[task][subtask])
+    }
+}

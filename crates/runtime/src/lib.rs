@@ -1,0 +1,43 @@
+//! The dataflow: what runs a job, whatever face wrote it.
+//!
+//! ```text
+//! graph (what to run) ─► job (spawn, epochs, outcome) ─► task (loops) ─► operator, window (synchronous work)
+//!                                                          │
+//!                                                    exchange (channels, key groups)
+//! ```
+//!
+//! **Owns** tasks and bounded channels, the exchange by key group, row watermarks, barriers and
+//! epochs, the operators, and the contracts of sources and sinks ([`connector`]).
+//! **Never** knows SQL, a file format or a server. Operators are synchronous and own no task.
+//! **Start at** [`graph::JobGraph`], then [`job::run`], then [`operator::Operator`].
+
+pub mod connector;
+pub mod exchange;
+pub mod graph;
+pub mod job;
+pub mod metrics;
+pub mod operator;
+pub mod scan;
+mod task;
+pub mod window;
+
+use tidemill_core::Error;
+
+/// DataFusion's error as ours: what it says of the user's data is the user's, the rest is our bug.
+#[must_use]
+pub fn engine_error(error: datafusion::error::DataFusionError) -> Error {
+    use datafusion::error::DataFusionError as E;
+    match error {
+        E::Context(what, inner) => engine_error(*inner).context(what),
+        E::External(inner) => match inner.downcast::<Error>() {
+            Ok(ours) => *ours,
+            Err(other) => Error::data(other.to_string()),
+        },
+        E::Execution(message) => Error::data(message),
+        E::Plan(message) => Error::invalid(message),
+        E::NotImplemented(message) => Error::invalid(format!("not supported: {message}")),
+        E::ArrowError(e, _) => Error::data(e.to_string()),
+        E::ResourcesExhausted(message) => Error::unavailable(message),
+        other => Error::internal(other.to_string()),
+    }
+}

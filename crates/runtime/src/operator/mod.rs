@@ -1,0 +1,72 @@
+//! Synchronous work on batches: the trait, and the operators that know no window.
+
+mod calc;
+
+pub use calc::Calc;
+pub(crate) use calc::evaluate;
+
+use tidemill_core::{Epoch, EventBatch, Result, Watermark};
+
+/// Which output of an operator a batch leaves by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Port(pub u8);
+
+impl Port {
+    /// The output that every operator has.
+    pub const MAIN: Self = Self(0);
+    /// The side output of rows that missed a window.
+    pub const LATE: Self = Self(1);
+}
+
+/// One subtask's part of one step of a pipeline.
+///
+/// # Contract
+/// - A call does its work on the thread that makes it and returns; it starts no task and waits for
+///   nothing (nobody checks this; `async` can't be called from here).
+/// - Calls come one at a time; watermarks never go back (asserted by the task loop).
+/// - What `on_watermark` emits leaves before the watermark does, what `on_barrier` emits before
+///   the barrier.
+/// - After `on_barrier` everything that arrived before the barrier has been emitted or is in the
+///   operator's state; none of it is in buffers that a snapshot would miss.
+pub trait Operator: Send {
+    /// Takes rows.
+    fn on_batch(&mut self, batch: EventBatch, out: &mut Output) -> Result<()>;
+
+    /// All inputs have reached `watermark`. [`Watermark::MAX`] comes once, at the end of bounded
+    /// input; a run that is stopped ends without it.
+    fn on_watermark(&mut self, watermark: Watermark, out: &mut Output) -> Result<()> {
+        let _ = (watermark, out);
+        Ok(())
+    }
+
+    /// The cut `epoch` has reached this operator on all its inputs.
+    fn on_barrier(&mut self, epoch: Epoch, out: &mut Output) -> Result<()> {
+        let _ = (epoch, out);
+        Ok(())
+    }
+}
+
+/// Where an operator puts what it emits.
+#[derive(Debug, Default)]
+pub struct Output {
+    emitted: Vec<(Port, EventBatch)>,
+}
+
+impl Output {
+    /// Emits by the main output. Empty batches go nowhere.
+    pub fn emit(&mut self, batch: EventBatch) {
+        self.emit_to(Port::MAIN, batch);
+    }
+
+    /// Emits by the given output.
+    pub fn emit_to(&mut self, port: Port, batch: EventBatch) {
+        if batch.num_rows() > 0 {
+            self.emitted.push((port, batch));
+        }
+    }
+
+    /// Takes what was emitted so far, in order.
+    pub fn take(&mut self) -> Vec<(Port, EventBatch)> {
+        std::mem::take(&mut self.emitted)
+    }
+}

@@ -1,0 +1,109 @@
+//! A source as streams of batches, without tasks: how the batch driver reads.
+//!
+//! It is the live driver's reader and decoder: one file keeps every core busy, rows have the same
+//! identity, and the same watermark, as they have live.
+
+use std::sync::Arc;
+
+use futures::Stream;
+use futures::stream::unfold;
+use tidemill_core::{EventBatch, Result};
+use tokio::task::JoinHandle;
+
+use crate::connector::ScanRequest;
+use crate::graph::SourceSpec;
+use crate::metrics::SourceMetrics;
+use crate::task::source::{Position, SourcePlan, Step, decode, read};
+
+/// One reading of a source by several streams, which share its chunks.
+///
+/// Every stream must be polled until it ends or dropped: a chunk may wait for the one before it.
+pub struct Scan {
+    spec: SourceSpec,
+    plan: Arc<SourcePlan>,
+    metrics: Arc<SourceMetrics>,
+    reader: Arc<Reader>,
+}
+
+/// Stops reading when the last stream is gone.
+struct Reader(tokio::sync::Mutex<Option<JoinHandle<Result<()>>>>, tokio::task::AbortHandle);
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        self.1.abort();
+    }
+}
+
+impl Scan {
+    /// Begins to read. Call it inside a tokio runtime.
+    #[must_use]
+    pub fn start(spec: SourceSpec, streams: usize, batch_rows: usize, metrics: Arc<SourceMetrics>) -> Self {
+        let plan = Arc::new(SourcePlan::new(streams));
+        let request = ScanRequest { columns: Arc::clone(&spec.columns), batch_rows };
+        let (source, reading) = (Arc::clone(&spec.source), Arc::clone(&plan));
+        let handle = tokio::spawn(async move {
+            let outcome = read(source.as_ref(), &request, &reading).await;
+            if outcome.is_err() {
+                reading.stop();
+            }
+            outcome
+        });
+        let abort = handle.abort_handle();
+        Self { spec, plan, metrics, reader: Arc::new(Reader(tokio::sync::Mutex::new(Some(handle)), abort)) }
+    }
+
+    /// One of the streams. An error of the reader comes out of the first that ends.
+    pub fn stream(&self) -> impl Stream<Item = Result<EventBatch>> + Send + use<> {
+        let state = Streaming {
+            spec: self.spec.clone(),
+            plan: Arc::clone(&self.plan),
+            metrics: Arc::clone(&self.metrics),
+            reader: Arc::clone(&self.reader),
+            position: Position::default(),
+        };
+        unfold(Some(state), |state| async move {
+            let mut state = state?;
+            match state.next().await {
+                Ok(Some(batch)) => Some((Ok(batch), Some(state))),
+                Ok(None) => None,
+                Err(error) => Some((Err(error), None)),
+            }
+        })
+    }
+}
+
+struct Streaming {
+    spec: SourceSpec,
+    plan: Arc<SourcePlan>,
+    metrics: Arc<SourceMetrics>,
+    reader: Arc<Reader>,
+    position: Position,
+}
+
+impl Streaming {
+    async fn next(&mut self) -> Result<Option<EventBatch>> {
+        loop {
+            match self.plan.next_step(&mut self.position).await {
+                Step::Decode(work) => {
+                    let batch = decode(work, &self.spec, &self.plan, &self.metrics).await?;
+                    if batch.num_rows() > 0 {
+                        return Ok(Some(batch));
+                    }
+                }
+                // No epoch begins in a scan, and its reader needs no watermark.
+                Step::Watermark(_) | Step::Barrier(_) => {}
+                Step::End { .. } => return self.reader_outcome().await.map(|()| None),
+            }
+        }
+    }
+
+    async fn reader_outcome(&self) -> Result<()> {
+        match self.reader.0.lock().await.take() {
+            Some(handle) => match handle.await {
+                Ok(outcome) => outcome,
+                Err(_) => Err(tidemill_core::Error::internal("the reader of a source panicked")),
+            },
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Operators that run in one task: rows pass from one to the next by function call.
+
+use tidemill_core::{Epoch, EventBatch, Result, Watermark};
+
+use crate::exchange::{EdgeSender, Message};
+use crate::graph::{Target, TaskSpec};
+use crate::operator::{Operator, Output, Port};
+
+struct Node {
+    operator: Box<dyn Operator>,
+    targets: Vec<(Port, Target)>,
+    /// The watermark of each input, and their minimum.
+    slots: Vec<Watermark>,
+    watermark: Watermark,
+}
+
+/// One subtask's operators with its outgoing edges. Nodes stand in topological order.
+pub(crate) struct Chain {
+    nodes: Vec<Node>,
+    head_targets: Vec<Vec<Target>>,
+    edges: Vec<EdgeSender>,
+    /// What waits to be sent. Operators can't wait for a channel, so the task sends after each step.
+    pending: Vec<(usize, Message)>,
+}
+
+impl Chain {
+    pub(crate) fn new(task: &TaskSpec, edges: Vec<EdgeSender>) -> Result<Self> {
+        let nodes = task
+            .nodes
+            .iter()
+            .map(|node| {
+                Ok(Node {
+                    operator: (node.make)()?,
+                    targets: node.targets.clone(),
+                    slots: vec![Watermark::MIN; node.slots],
+                    watermark: Watermark::MIN,
+                })
+            })
+            .collect::<Result<_>>()?;
+        Ok(Self { nodes, head_targets: task.head_targets.clone(), edges, pending: vec![] })
+    }
+
+    /// Rows from the source (slot 0) or from an incoming edge.
+    pub(crate) fn data(&mut self, slot: usize, batch: EventBatch) -> Result<()> {
+        let targets = self.head_targets[slot].clone();
+        self.pass(&targets, batch)
+    }
+
+    fn pass(&mut self, targets: &[Target], batch: EventBatch) -> Result<()> {
+        let Some((last, others)) = targets.split_last() else { return Ok(()) };
+        for target in others {
+            self.deliver(*target, batch.clone())?;
+        }
+        self.deliver(*last, batch)
+    }
+
+    fn deliver(&mut self, target: Target, batch: EventBatch) -> Result<()> {
+        match target {
+            Target::Edge(edge) => {
+                self.pending.push((edge, Message::Data(batch)));
+                Ok(())
+            }
+            Target::Node { node, .. } => {
+                let mut out = Output::default();
+                self.nodes[node].operator.on_batch(batch, &mut out)?;
+                self.emitted(node, out)
+            }
+        }
+    }
+
+    fn emitted(&mut self, node: usize, mut out: Output) -> Result<()> {
+        for (port, batch) in out.take() {
+            let targets: Vec<Target> =
+                self.nodes[node].targets.iter().filter(|(p, _)| *p == port).map(|(_, t)| *t).collect();
+            self.pass(&targets, batch)?;
+        }
+        Ok(())
+    }
+
+    /// The source or an edge has reached a watermark.
+    pub(crate) fn watermark(&mut self, slot: usize, watermark: Watermark) -> Result<()> {
+        for target in self.head_targets[slot].clone() {
+            self.advance(target, watermark)?;
+        }
+        Ok(())
+    }
+
+    fn advance(&mut self, target: Target, watermark: Watermark) -> Result<()> {
+        let (node, slot) = match target {
+            Target::Edge(edge) => {
+                self.pending.push((edge, Message::Watermark(watermark)));
+                return Ok(());
+            }
+            Target::Node { node, slot } => (node, slot),
+        };
+        let state = &mut self.nodes[node];
+        debug_assert!(watermark >= state.slots[slot], "a watermark never goes back");
+        state.slots[slot] = watermark;
+        let minimum = state.slots.iter().copied().min().unwrap_or(watermark);
+        if minimum <= state.watermark {
+            return Ok(());
+        }
+        state.watermark = minimum;
+        let mut out = Output::default();
+        state.operator.on_watermark(minimum, &mut out)?;
+        self.emitted(node, out)?;
+        let targets = self.nodes[node].targets.clone();
+        targets.into_iter().try_for_each(|(_, target)| self.advance(target, minimum))
+    }
+
+    /// The cut has reached every input of the task.
+    pub(crate) fn barrier(&mut self, epoch: Epoch) -> Result<()> {
+        for node in 0..self.nodes.len() {
+            let mut out = Output::default();
+            self.nodes[node].operator.on_barrier(epoch, &mut out)?;
+            self.emitted(node, out)?;
+        }
+        self.tell_all_edges(&Message::Barrier(epoch));
+        Ok(())
+    }
+
+    /// Nothing follows.
+    pub(crate) fn end(&mut self) {
+        self.tell_all_edges(&Message::End);
+    }
+
+    fn tell_all_edges(&mut self, message: &Message) {
+        self.pending.extend((0..self.edges.len()).map(|edge| (edge, message.clone())));
+    }
+
+    /// Sends what the last steps produced, and waits where a channel is full.
+    pub(crate) async fn send(&mut self) -> Result<()> {
+        for (edge, message) in self.pending.drain(..) {
+            self.edges[edge].send(message).await?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,36 @@
+//! The loops that drive operators: one for sources, one for what stands behind an exchange, one for sinks.
+
+pub(crate) mod chain;
+pub(crate) mod process;
+pub(crate) mod sink;
+pub(crate) mod source;
+
+use tidemill_core::Epoch;
+use tokio::sync::mpsc;
+
+/// What a subtask tells the job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Progress {
+    /// The subtask has passed the barrier with all that came before it.
+    Passed { subtask: usize, epoch: Epoch },
+    /// The subtask has passed on, or prepared, all that there will be.
+    Ended { subtask: usize },
+}
+
+/// A subtask's line to the job. The job outlives its subtasks, so a lost line is not an error:
+/// the job has failed already.
+#[derive(Debug, Clone)]
+pub(crate) struct Reporter {
+    pub(crate) subtask: usize,
+    pub(crate) line: mpsc::UnboundedSender<Progress>,
+}
+
+impl Reporter {
+    pub(crate) fn passed(&self, epoch: Epoch) {
+        let _ = self.line.send(Progress::Passed { subtask: self.subtask, epoch });
+    }
+
+    pub(crate) fn ended(&self) {
+        let _ = self.line.send(Progress::Ended { subtask: self.subtask });
+    }
+}

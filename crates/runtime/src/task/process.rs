@@ -1,0 +1,27 @@
+//! The loop of a task behind an exchange.
+
+use tidemill_core::Result;
+
+use super::Reporter;
+use super::chain::Chain;
+use crate::exchange::{Gate, Received};
+
+pub(crate) async fn run(mut gate: Gate, mut chain: Chain, reporter: Reporter) -> Result<()> {
+    loop {
+        match gate.receive().await? {
+            Received::Data { slot, batch } => chain.data(slot, batch)?,
+            Received::Watermark { slot, watermark } => chain.watermark(slot, watermark)?,
+            Received::Barrier(epoch) => {
+                chain.barrier(epoch)?;
+                reporter.passed(epoch);
+            }
+            Received::End => {
+                chain.end();
+                chain.send().await?;
+                reporter.ended();
+                return Ok(());
+            }
+        }
+        chain.send().await?;
+    }
+}

@@ -1,0 +1,60 @@
+//! From a chunk to a batch: decodes it, and stitches it to the chunk before.
+
+use std::sync::Arc;
+
+use arrow::array::{Int64Array, RecordBatch};
+use tidemill_core::{Error, EventBatch, Lineage, Result, SourceRows, Watermark};
+
+use super::event_time::Times;
+use super::plan::{Carry, SourcePlan, Work};
+use crate::connector::{DecodeError, Decoded};
+use crate::graph::SourceSpec;
+use crate::metrics::{SourceMetrics, add};
+
+/// Decodes a chunk, waits for what is known of the rows before it, and tells the next one.
+pub(crate) async fn decode(
+    work: Work,
+    spec: &SourceSpec,
+    plan: &SourcePlan,
+    metrics: &SourceMetrics,
+) -> Result<EventBatch> {
+    let Work { partition, partition_name, chunk, carry_in, carry_out, .. } = work;
+    let decoded = chunk.decode();
+    let times = match (&decoded, &spec.event_time) {
+        (Ok(decoded), Some(event_time)) => Some(Times::of(event_time, &decoded.rows)?),
+        _ => None,
+    };
+    let before = carry_in.await.map_err(|_| Error::closed("the chunk before this one has failed"))?;
+    let decoded = decoded.map_err(|e| locate(e, &partition_name, before.offset))?;
+    let claimed = times.as_ref().map_or(Watermark::MIN, Times::claimed);
+    let after = Carry { offset: before.offset + decoded.offset_count, watermark: before.watermark.max(claimed) };
+    // The next chunk may belong to a subtask that has just failed.
+    let _ = carry_out.send(after);
+    plan.decoded(partition, after.watermark);
+    add(&metrics.rows, decoded.rows.num_rows());
+
+    let watermarks = times.and_then(|times| times.row_watermarks(before.watermark));
+    let lineage = spec.lineage.then(|| Lineage {
+        source: Arc::new(SourceRows {
+            offsets: offsets(&decoded, before.offset),
+            rows: decoded.rows.clone(),
+            partition: partition_name,
+        }),
+        indices: None,
+    });
+    Ok(EventBatch { rows: decoded.rows, kinds: None, watermarks, lineage })
+}
+
+/// Says where a row stands that can't be decoded.
+fn locate(e: DecodeError, partition: &str, first_offset: u64) -> Error {
+    e.error.context(format!("{partition}, line {}", first_offset + e.offset + 1))
+}
+
+fn offsets(decoded: &Decoded, first: u64) -> Int64Array {
+    let first = first.cast_signed();
+    let rows: &RecordBatch = &decoded.rows;
+    match &decoded.offsets {
+        Some(offsets) => offsets.iter().map(|&o| first + i64::from(o)).collect(),
+        None => (first..).take(rows.num_rows()).collect(),
+    }
+}

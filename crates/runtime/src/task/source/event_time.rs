@@ -1,0 +1,49 @@
+//! Each row's watermark: the maximum of the `WATERMARK FOR` expression over the rows before it.
+
+use arrow::array::{Array, AsArray, Int64Array, RecordBatch};
+use arrow::datatypes::TimestampMillisecondType;
+use tidemill_core::{EventTime, Result, Watermark};
+
+use crate::graph::EventTimeSpec;
+use crate::operator::evaluate;
+
+/// The times and the watermark expression of a batch.
+pub(super) struct Times {
+    /// Each row's event time; `i64::MAX` where it has none, so that no watermark reaches it.
+    times: Vec<i64>,
+    /// What each row says of the watermark; `i64::MIN` where it says nothing.
+    claims: Vec<i64>,
+}
+
+impl Times {
+    pub(super) fn of(spec: &EventTimeSpec, rows: &RecordBatch) -> Result<Self> {
+        let times = rows.column(spec.column).as_primitive::<TimestampMillisecondType>();
+        let claims = evaluate(&spec.watermark, rows)?;
+        let claims = claims.as_primitive::<TimestampMillisecondType>();
+        let usable = |i: usize| times.is_valid(i) && EventTime(times.value(i)).possible();
+        let claim = |i: usize| if usable(i) && claims.is_valid(i) { claims.value(i) } else { i64::MIN };
+        Ok(Self {
+            times: (0..times.len()).map(|i| if usable(i) { times.value(i) } else { i64::MAX }).collect(),
+            claims: (0..times.len()).map(claim).collect(),
+        })
+    }
+
+    /// The watermark after these rows, apart from what came before them.
+    pub(super) fn claimed(&self) -> Watermark {
+        Watermark(self.claims.iter().copied().max().unwrap_or(i64::MIN))
+    }
+
+    /// Each row's watermark, if it has reached the event time of one: a row that is ahead of its
+    /// watermark is in time for every window.
+    pub(super) fn row_watermarks(&self, before: Watermark) -> Option<Int64Array> {
+        let mut watermark = before.0;
+        let mut behind = false;
+        let mut row_watermarks = Vec::with_capacity(self.times.len());
+        for (&time, &claim) in self.times.iter().zip(&self.claims) {
+            row_watermarks.push(watermark);
+            behind |= watermark >= time;
+            watermark = watermark.max(claim);
+        }
+        behind.then(|| row_watermarks.into())
+    }
+}

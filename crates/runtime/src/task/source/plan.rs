@@ -1,0 +1,255 @@
+//! Decides what a source does next: which partition to read, and each subtask's next step.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tidemill_core::{Epoch, Watermark};
+use tokio::sync::{Notify, oneshot};
+
+use crate::connector::Chunk;
+
+/// What is known at the boundary between two chunks of a partition.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Carry {
+    /// The offset of the next row.
+    pub(crate) offset: u64,
+    /// The maximum of the watermark expression so far.
+    pub(crate) watermark: Watermark,
+}
+
+/// A chunk to decode.
+pub(crate) struct Work {
+    pub(crate) partition: usize,
+    pub(crate) partition_name: Arc<str>,
+    pub(crate) chunk: Box<dyn Chunk>,
+    /// From the chunk before. It is dropped unsent where that one failed.
+    pub(crate) carry_in: oneshot::Receiver<Carry>,
+    pub(crate) carry_out: oneshot::Sender<Carry>,
+    epoch: Epoch,
+}
+
+/// What a subtask does next.
+pub(crate) enum Step {
+    Decode(Work),
+    Watermark(Watermark),
+    Barrier(Epoch),
+    /// `complete` unless the run was stopped before the input ended.
+    End {
+        complete: bool,
+    },
+}
+
+/// What one subtask has done so far.
+#[derive(Debug)]
+pub(crate) struct Position {
+    epoch: Epoch,
+    watermark: Watermark,
+}
+
+impl Default for Position {
+    fn default() -> Self {
+        Self { epoch: Epoch::default(), watermark: Watermark::MIN }
+    }
+}
+
+struct Partition {
+    /// The running maximum up to the last chunk whose predecessors are all decoded: no row that is
+    /// still to come has a lower watermark.
+    watermark: Watermark,
+    chunks_read: u64,
+    chunks_waiting: usize,
+    read_to_end: bool,
+    /// The carry that the next chunk starts from.
+    carry: Option<oneshot::Receiver<Carry>>,
+}
+
+struct State {
+    partitions: Vec<Partition>,
+    queue: VecDeque<Work>,
+    epoch: Epoch,
+    /// No chunk follows: every partition is read to its end, or the run was stopped.
+    ended: bool,
+    stopped: bool,
+}
+
+/// The shared state of one source's reader and subtasks.
+pub(crate) struct SourcePlan {
+    state: Mutex<State>,
+    capacity: usize,
+    /// Something changed that a subtask may wait for.
+    for_workers: Notify,
+    /// The queue has room, or the run was stopped.
+    for_reader: Notify,
+}
+
+impl SourcePlan {
+    pub(crate) fn new(subtasks: usize) -> Self {
+        let state =
+            State { partitions: vec![], queue: VecDeque::new(), epoch: Epoch::default(), ended: false, stopped: false };
+        Self { state: Mutex::new(state), capacity: 2 * subtasks, for_workers: Notify::new(), for_reader: Notify::new() }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // No code that holds the lock can panic half-way through a change.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// From now on chunks belong to the epoch after `epoch`; each subtask is told at its next step.
+    pub(crate) fn begin_epoch(&self, epoch: Epoch) {
+        self.state().epoch = epoch;
+        self.for_workers.notify_waiters();
+    }
+
+    /// Ends the run early: chunks that no subtask has begun are dropped.
+    pub(crate) fn stop(&self) {
+        let mut state = self.state();
+        state.stopped = true;
+        state.ended = true;
+        state.queue.clear();
+        drop(state);
+        self.for_workers.notify_waiters();
+        self.for_reader.notify_one();
+    }
+
+    /// Waits until the run is stopped.
+    pub(crate) async fn stopped(&self) {
+        while !self.state().stopped {
+            self.for_reader.notified().await;
+        }
+    }
+
+    // The reader's side.
+
+    pub(crate) fn open(&self, partitions: usize) {
+        let partition = |_| {
+            let (first, carry) = oneshot::channel();
+            let _ = first.send(Carry { offset: 0, watermark: Watermark::MIN });
+            Partition {
+                watermark: Watermark::MIN,
+                chunks_read: 0,
+                chunks_waiting: 0,
+                read_to_end: false,
+                carry: Some(carry),
+            }
+        };
+        self.state().partitions = (0..partitions).map(partition).collect();
+    }
+
+    /// The partition to read next, when the queue has room; `None` when there is nothing left.
+    pub(crate) async fn next_to_read(&self) -> Option<usize> {
+        loop {
+            let room = self.for_reader.notified();
+            match self.state().next_to_read(self.capacity) {
+                Next::Read(partition) => return Some(partition),
+                Next::Done => return None,
+                Next::Wait => {}
+            }
+            room.await;
+        }
+    }
+
+    pub(crate) fn enqueue(&self, partition: usize, partition_name: Arc<str>, chunk: Box<dyn Chunk>) {
+        let mut state = self.state();
+        if state.ended {
+            return;
+        }
+        let (carry_out, next_carry) = oneshot::channel();
+        let Some(carry_in) = state.partitions[partition].carry.replace(next_carry) else { return };
+        state.partitions[partition].chunks_read += 1;
+        state.partitions[partition].chunks_waiting += 1;
+        let epoch = state.epoch;
+        state.queue.push_back(Work { partition, partition_name, chunk, carry_in, carry_out, epoch });
+        drop(state);
+        self.for_workers.notify_waiters();
+    }
+
+    pub(crate) fn read_to_end(&self, partition: usize) {
+        self.state().partitions[partition].read_to_end = true;
+        self.for_workers.notify_waiters();
+    }
+
+    pub(crate) fn all_read(&self) {
+        self.state().ended = true;
+        self.for_workers.notify_waiters();
+    }
+
+    // The subtasks' side.
+
+    /// A chunk is decoded, and so are all before it in its partition.
+    pub(crate) fn decoded(&self, partition: usize, watermark: Watermark) {
+        let mut state = self.state();
+        let state = &mut state.partitions[partition];
+        if watermark > state.watermark {
+            state.watermark = watermark;
+            self.for_workers.notify_waiters();
+        }
+    }
+
+    /// A subtask's next step. All rows that it passed on so far came from chunks before it.
+    pub(crate) async fn next_step(&self, position: &mut Position) -> Step {
+        loop {
+            let change = self.for_workers.notified();
+            if let Some(step) = self.state().next_step(position) {
+                if matches!(step, Step::Decode(_)) {
+                    self.for_reader.notify_one();
+                }
+                return step;
+            }
+            change.await;
+        }
+    }
+}
+
+/// What the reader does next.
+enum Next {
+    Read(usize),
+    Wait,
+    Done,
+}
+
+impl State {
+    /// The partition that is furthest behind comes first, so that files of one time and files of
+    /// one hour after the other both work in bounded state.
+    fn next_to_read(&self, capacity: usize) -> Next {
+        if self.ended {
+            return Next::Done;
+        }
+        if self.queue.len() >= capacity {
+            return Next::Wait;
+        }
+        let unread = self.partitions.iter().enumerate().filter(|(_, p)| !p.read_to_end);
+        let furthest_behind = unread.min_by_key(|(_, p)| (p.watermark, p.chunks_read));
+        furthest_behind.map_or(Next::Done, |(partition, _)| Next::Read(partition))
+    }
+
+    fn next_step(&mut self, position: &mut Position) -> Option<Step> {
+        // A barrier comes after the chunks of its epoch and before those of the next.
+        let behind = match self.queue.front() {
+            Some(work) => position.epoch < work.epoch,
+            None => position.epoch < self.epoch,
+        };
+        if behind {
+            position.epoch = position.epoch.next();
+            return Some(Step::Barrier(position.epoch));
+        }
+        let watermark = self.watermark();
+        if watermark > position.watermark && watermark < Watermark::MAX {
+            position.watermark = watermark;
+            return Some(Step::Watermark(watermark));
+        }
+        if let Some(work) = self.queue.pop_front() {
+            self.partitions[work.partition].chunks_waiting -= 1;
+            return Some(Step::Decode(work));
+        }
+        self.ended.then_some(Step::End { complete: !self.stopped })
+    }
+
+    /// The lowest watermark that a row of a chunk which no subtask has begun can have.
+    fn watermark(&self) -> Watermark {
+        if self.partitions.is_empty() {
+            return Watermark::MIN;
+        }
+        let open = self.partitions.iter().filter(|p| !p.read_to_end || p.chunks_waiting > 0);
+        open.map(|p| p.watermark).min().unwrap_or(Watermark::MAX)
+    }
+}

@@ -1,0 +1,60 @@
+//! One subtask of a source: decodes chunks, stitches them, and runs the operators chained to it.
+
+use std::sync::Arc;
+
+use tidemill_core::{EventBatch, Result, Watermark};
+
+use super::decode::decode;
+use super::plan::{Position, SourcePlan, Step};
+use crate::graph::SourceSpec;
+use crate::metrics::SourceMetrics;
+use crate::task::Reporter;
+use crate::task::chain::Chain;
+
+/// What a subtask of a source needs.
+pub(crate) struct Worker {
+    pub(crate) spec: SourceSpec,
+    pub(crate) plan: Arc<SourcePlan>,
+    pub(crate) chain: Chain,
+    pub(crate) metrics: Arc<SourceMetrics>,
+    pub(crate) batch_rows: usize,
+    pub(crate) reporter: Reporter,
+}
+
+pub(crate) async fn work(mut worker: Worker) -> Result<()> {
+    let mut position = Position::default();
+    loop {
+        match worker.plan.next_step(&mut position).await {
+            Step::Decode(work) => {
+                let batch = decode(work, &worker.spec, &worker.plan, &worker.metrics).await?;
+                worker.pass_on(&batch).await?;
+            }
+            Step::Watermark(watermark) => worker.chain.watermark(0, watermark)?,
+            Step::Barrier(epoch) => {
+                worker.chain.barrier(epoch)?;
+                worker.reporter.passed(epoch);
+            }
+            Step::End { complete } => {
+                if complete {
+                    worker.chain.watermark(0, Watermark::MAX)?;
+                }
+                worker.chain.end();
+                worker.chain.send().await?;
+                worker.reporter.ended();
+                return Ok(());
+            }
+        }
+        worker.chain.send().await?;
+    }
+}
+
+impl Worker {
+    async fn pass_on(&mut self, batch: &EventBatch) -> Result<()> {
+        for offset in (0..batch.num_rows()).step_by(self.batch_rows) {
+            let rows = self.batch_rows.min(batch.num_rows() - offset);
+            self.chain.data(0, batch.slice(offset, rows))?;
+            self.chain.send().await?;
+        }
+        Ok(())
+    }
+}

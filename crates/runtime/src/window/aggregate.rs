@@ -1,0 +1,192 @@
+//! The second phase of a window aggregate: behind the exchange, one subtask a range of key groups.
+//!
+//! Partial states wait as Arrow batches, a list a pane. When the watermark passes the end of a
+//! window, the partials of its panes that are in time for it are merged into a fresh table, whose
+//! results leave as rows. DataFusion's accumulators give their state or result by draining, so
+//! a window can't be read from a table that goes on living; batches can be read as often as needed.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, AsArray, BooleanArray, RecordBatch, RecordBatchOptions, TimestampMillisecondArray};
+use arrow::compute::filter_record_batch;
+use arrow::datatypes::{DataType, Field, FieldRef, Int64Type, Schema, SchemaRef, TimeUnit};
+use tidemill_core::{Error, EventBatch, Result, Watermark};
+
+use super::pre_aggregate::partial_schema;
+use super::table::Table;
+use super::{Aggregation, Window, WindowAssigner};
+use crate::operator::{Operator, Output};
+
+/// The rows of one output batch.
+const OUTPUT_ROWS: usize = 8 * 1024;
+
+/// A pane's partials are compacted when they have this many rows more than twice their groups.
+const COMPACT_ROWS: usize = 8 * 1024;
+
+/// Merges partial states, and emits a window's results once when it is complete.
+///
+/// Output columns: `window_start`, `window_end`, `window_time` (the last moment that is in), the
+/// groups, the results.
+pub struct WindowAggregate {
+    // Configuration.
+    assigner: WindowAssigner,
+    aggregation: Aggregation,
+    partials: SchemaRef,
+    schema: SchemaRef,
+    time_zone: Option<Arc<str>>,
+    /// How many columns of the partials stand before the groups.
+    prefix: usize,
+    // State.
+    panes: BTreeMap<i64, Pane>,
+    /// Windows that end here or earlier have fired.
+    fired_ms: i64,
+}
+
+/// The partial states of one pane.
+#[derive(Debug, Default)]
+struct Pane {
+    parts: Vec<RecordBatch>,
+    rows: usize,
+    compacted_rows: usize,
+}
+
+impl WindowAggregate {
+    /// `time` is the type of the event time, and so of the window's bounds.
+    pub fn new(assigner: WindowAssigner, aggregation: Aggregation, time: &DataType) -> Result<Self> {
+        let DataType::Timestamp(TimeUnit::Millisecond, time_zone) = time else {
+            return Err(Error::internal(format!("event time has the type {time}")));
+        };
+        Ok(Self {
+            partials: partial_schema(&assigner, &aggregation)?,
+            schema: Self::output_schema(&aggregation, time),
+            time_zone: time_zone.clone(),
+            prefix: 1 + usize::from(assigner.overlapping()),
+            assigner,
+            aggregation,
+            panes: BTreeMap::new(),
+            fired_ms: i64::MIN,
+        })
+    }
+
+    /// The columns of the results.
+    #[must_use]
+    pub fn output_schema(aggregation: &Aggregation, time: &DataType) -> SchemaRef {
+        let bound = |name| Arc::new(Field::new(name, time.clone(), false)) as FieldRef;
+        let mut fields = vec![bound("window_start"), bound("window_end"), bound("window_time")];
+        fields.extend(aggregation.group_fields());
+        fields.extend(aggregation.result_fields());
+        Arc::new(Schema::new(fields))
+    }
+
+    fn store(&mut self, pane_ms: i64, part: RecordBatch) -> Result<()> {
+        let pane = self.panes.entry(pane_ms).or_default();
+        pane.rows += part.num_rows();
+        pane.parts.push(part);
+        if pane.rows > 2 * pane.compacted_rows + COMPACT_ROWS {
+            self.compact(pane_ms)?;
+        }
+        Ok(())
+    }
+
+    /// Merges the partials of equal `opens_at` and group.
+    fn compact(&mut self, pane_ms: i64) -> Result<()> {
+        let key = self.partials.fields()[..self.prefix + self.aggregation.groups.len()].to_vec();
+        let states = key.len();
+        let mut table = Table::new(key, &self.aggregation.calls)?;
+        let Some(pane) = self.panes.get_mut(&pane_ms) else { return Ok(()) };
+        for part in pane.parts.drain(..) {
+            table.merge(&part.columns()[..states], &part.columns()[states..], part.num_rows())?;
+        }
+        let part = RecordBatch::try_new(Arc::clone(&self.partials), table.states()?)?;
+        pane.rows = part.num_rows();
+        pane.compacted_rows = pane.rows;
+        pane.parts.push(part);
+        Ok(())
+    }
+
+    /// The first window that has not fired and holds a row.
+    fn next_window(&self) -> Option<Window> {
+        let mut next: Option<Window> = None;
+        for &pane_ms in self.panes.keys() {
+            if next.is_some_and(|window| self.assigner.pane_end(pane_ms) >= window.end_ms) {
+                break;
+            }
+            let window = self.assigner.next_window(pane_ms, self.fired_ms);
+            next = next.into_iter().chain(window).min_by_key(|window| window.end_ms);
+        }
+        next
+    }
+
+    fn fire(&mut self, window: Window, out: &mut Output) -> Result<()> {
+        let mut table = Table::new(self.aggregation.group_fields(), &self.aggregation.calls)?;
+        let states = self.prefix + self.aggregation.groups.len();
+        for pane in self.panes.range(window.start_ms..window.end_ms).map(|(_, pane)| pane) {
+            for part in &pane.parts {
+                let part = self.in_time(part, window)?;
+                table.merge(&part.columns()[self.prefix..states], &part.columns()[states..], part.num_rows())?;
+            }
+        }
+        self.fired_ms = window.end_ms;
+        self.panes.retain(|&pane_ms, _| self.assigner.last_end(pane_ms) > window.end_ms);
+        if !table.is_empty() {
+            let groups = table.len();
+            self.emit(window, &table.results()?, groups, out)?;
+        }
+        Ok(())
+    }
+
+    /// The partials of rows that were in time for the window.
+    fn in_time(&self, part: &RecordBatch, window: Window) -> Result<RecordBatch> {
+        if !self.assigner.overlapping() {
+            return Ok(part.clone());
+        }
+        let opens_at = part.column(1).as_primitive::<Int64Type>();
+        if opens_at.values().iter().all(|&end_ms| end_ms <= window.end_ms) {
+            return Ok(part.clone());
+        }
+        let mask: BooleanArray = opens_at.values().iter().map(|&end_ms| Some(end_ms <= window.end_ms)).collect();
+        Ok(filter_record_batch(part, &mask)?)
+    }
+
+    fn emit(&self, window: Window, results: &[ArrayRef], rows: usize, out: &mut Output) -> Result<()> {
+        let bounds = [window.start_ms, window.end_ms, window.end_ms - 1];
+        let mut columns: Vec<ArrayRef> = bounds.into_iter().map(|bound| self.bound(bound, rows)).collect();
+        columns.extend_from_slice(results);
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        let batch = RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options)?;
+        for offset in (0..rows).step_by(OUTPUT_ROWS) {
+            out.emit(EventBatch::append(batch.slice(offset, OUTPUT_ROWS.min(rows - offset))));
+        }
+        Ok(())
+    }
+
+    fn bound(&self, time_ms: i64, rows: usize) -> ArrayRef {
+        Arc::new(TimestampMillisecondArray::from_value(time_ms, rows).with_timezone_opt(self.time_zone.clone()))
+    }
+}
+
+impl Operator for WindowAggregate {
+    fn on_batch(&mut self, batch: EventBatch, _out: &mut Output) -> Result<()> {
+        let panes = batch.rows.column(0).as_primitive::<Int64Type>().clone();
+        let Some(&first) = panes.values().first() else { return Ok(()) };
+        if panes.values().iter().all(|&pane| pane == first) {
+            return self.store(first, batch.rows);
+        }
+        let mut distinct: Vec<i64> = panes.values().to_vec();
+        distinct.sort_unstable();
+        distinct.dedup();
+        for pane in distinct {
+            let mask: BooleanArray = panes.values().iter().map(|&p| Some(p == pane)).collect();
+            self.store(pane, filter_record_batch(&batch.rows, &mask)?)?;
+        }
+        Ok(())
+    }
+
+    fn on_watermark(&mut self, watermark: Watermark, out: &mut Output) -> Result<()> {
+        while let Some(window) = self.next_window().filter(|window| watermark.closes(window.end_ms)) {
+            self.fire(window, out)?;
+        }
+        Ok(())
+    }
+}

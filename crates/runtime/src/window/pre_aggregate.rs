@@ -1,0 +1,198 @@
+//! The first phase of a window aggregate: before the exchange, one table a source task.
+//!
+//! Rows fold into partial states keyed (pane, opens_at, group). `opens_at` is the end of the first
+//! window that the row is in time for: window `e` later merges the partials with `opens_at ≤ e`,
+//! so a row that is late for one hopping window still counts in the next. Late rows leave here.
+//!
+//! The table is flushed whole before anything that a snapshot or a window could miss passes by, so
+//! this operator has no state of its own.
+
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, Int64Array, RecordBatch};
+use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef, TimestampMillisecondType};
+use tidemill_core::{Epoch, EventBatch, EventTime, Result, Watermark};
+
+use super::late::Missed;
+use super::table::Table;
+use super::{Aggregation, LateOutput, WindowAssigner};
+use crate::metrics::{LateReason, WindowMetrics, add};
+use crate::operator::{Operator, Output, Port, evaluate};
+
+/// How many groups the table holds before it is flushed: past that, folding saves little.
+const MAX_GROUPS: usize = 64 * 1024;
+
+/// Folds rows into partial states by pane and group.
+pub struct PreAggregate {
+    // Configuration.
+    time_column: usize,
+    assigner: WindowAssigner,
+    aggregation: Aggregation,
+    late: Option<LateOutput>,
+    metrics: Arc<WindowMetrics>,
+    schema: SchemaRef,
+    // Flushed at every barrier: never part of a snapshot.
+    table: Table,
+    /// The end of the first window that a row in the table is in.
+    first_end_ms: i64,
+}
+
+/// The columns between the two phases: `pane`, `opens_at` where windows overlap, groups, states.
+pub(super) fn partial_schema(assigner: &WindowAssigner, aggregation: &Aggregation) -> Result<SchemaRef> {
+    let mut fields = key_fields(assigner, aggregation);
+    fields.extend(aggregation.state_fields()?);
+    Ok(Arc::new(Schema::new(fields)))
+}
+
+fn key_fields(assigner: &WindowAssigner, aggregation: &Aggregation) -> Vec<FieldRef> {
+    let mut fields: Vec<FieldRef> = vec![Arc::new(Field::new("pane", DataType::Int64, false))];
+    if assigner.overlapping() {
+        fields.push(Arc::new(Field::new("opens_at", DataType::Int64, false)));
+    }
+    fields.extend(aggregation.group_fields());
+    fields
+}
+
+impl PreAggregate {
+    /// `time_column` is a `TIMESTAMP(3)` or `TIMESTAMP_LTZ(3)` column of the input.
+    pub fn new(
+        time_column: usize,
+        assigner: WindowAssigner,
+        aggregation: Aggregation,
+        late: Option<LateOutput>,
+        metrics: Arc<WindowMetrics>,
+    ) -> Result<Self> {
+        Ok(Self {
+            schema: partial_schema(&assigner, &aggregation)?,
+            table: Table::new(key_fields(&assigner, &aggregation), &aggregation.calls)?,
+            first_end_ms: i64::MAX,
+            time_column,
+            assigner,
+            aggregation,
+            late,
+            metrics,
+        })
+    }
+
+    /// The columns of the partial states that hold the group's key.
+    #[must_use]
+    pub fn group_columns(assigner: &WindowAssigner, aggregation: &Aggregation) -> Vec<usize> {
+        let first = 1 + usize::from(assigner.overlapping());
+        (first..first + aggregation.groups.len()).collect()
+    }
+
+    /// Takes out the rows that are in no window or late for all, and tells the others' `opens_at`
+    /// where it is not the end of their first window.
+    fn sort_out_late(&self, batch: EventBatch, out: &mut Output) -> Result<(EventBatch, Option<Vec<i64>>)> {
+        let times = batch.rows.column(self.time_column).as_primitive::<TimestampMillisecondType>();
+        let impossible = times.null_count() > 0 || times.values().iter().any(|&t| !EventTime(t).possible());
+        if !impossible && batch.watermarks.is_none() {
+            return Ok((batch, None));
+        }
+        let mut missed = Missed::default();
+        let mut in_time = vec![true; times.len()];
+        let mut opens_at = vec![0; times.len()];
+        let (mut late_rows, mut no_event_time_rows) = (0, 0);
+        for row in 0..times.len() {
+            let time_ms = times.value(row);
+            if times.is_null(row) || !EventTime(time_ms).possible() {
+                in_time[row] = false;
+                no_event_time_rows += 1;
+                missed.push(row, None, LateReason::NoEventTime);
+                continue;
+            }
+            let watermark = batch.watermarks.as_ref().map_or(Watermark::MIN, |w| Watermark(w.value(row)));
+            let pane = self.assigner.pane(time_ms);
+            if !watermark.closes(self.assigner.pane_end(pane)) {
+                opens_at[row] = self.assigner.pane_end(pane);
+                continue;
+            }
+            late_rows += 1;
+            in_time[row] = false;
+            for window in self.assigner.windows(pane) {
+                if !watermark.closes(window.end_ms) {
+                    in_time[row] = true;
+                    opens_at[row] = window.end_ms;
+                    break;
+                }
+                missed.push(row, Some(window), LateReason::Late);
+            }
+        }
+        add(&self.metrics.late_rows, late_rows);
+        add(&self.metrics.no_event_time_rows, no_event_time_rows);
+        if missed.is_empty() {
+            return Ok((batch, None));
+        }
+        if let Some(late) = &self.late {
+            out.emit_to(Port::LATE, late.batch(&batch, missed)?);
+        }
+        let kept = batch.filter(&BooleanArray::from(in_time.clone()))?;
+        let opens_at = opens_at.into_iter().zip(in_time).filter_map(|(end, kept)| kept.then_some(end)).collect();
+        Ok((kept, Some(opens_at)))
+    }
+
+    fn fold(&mut self, rows: &RecordBatch, opens_at: Option<Vec<i64>>) -> Result<()> {
+        let times = rows.column(self.time_column).as_primitive::<TimestampMillisecondType>();
+        let panes: Int64Array = self.panes(times.values());
+        let mut key: Vec<ArrayRef> = Vec::with_capacity(2 + self.aggregation.groups.len());
+        if self.assigner.overlapping() {
+            let opens_at = match opens_at {
+                Some(opens_at) => Int64Array::from(opens_at),
+                None => panes.unary(|pane| self.assigner.pane_end(pane)),
+            };
+            self.first_end_ms = opens_at.values().iter().copied().fold(self.first_end_ms, i64::min);
+            key.push(Arc::new(panes));
+            key.push(Arc::new(opens_at));
+        } else {
+            let first_pane = panes.values().iter().copied().min();
+            self.first_end_ms = first_pane.map_or(i64::MAX, |p| self.assigner.pane_end(p)).min(self.first_end_ms);
+            key.push(Arc::new(panes));
+        }
+        for (expr, _) in &self.aggregation.groups {
+            key.push(evaluate(expr, rows)?);
+        }
+        self.table.update(&key, rows)
+    }
+
+    /// Each row's pane. Rows mostly come in runs of one pane, and a division costs more than a
+    /// comparison.
+    fn panes(&self, times: &[i64]) -> Int64Array {
+        let (mut start, mut end) = (i64::MAX, i64::MIN);
+        let pane_of = |&time: &i64| {
+            if time < start || time >= end {
+                start = self.assigner.pane(time);
+                end = self.assigner.pane_end(start);
+            }
+            start
+        };
+        times.iter().map(pane_of).collect::<Vec<_>>().into()
+    }
+
+    fn flush(&mut self, out: &mut Output) -> Result<()> {
+        if self.table.is_empty() {
+            return Ok(());
+        }
+        self.first_end_ms = i64::MAX;
+        out.emit(EventBatch::append(RecordBatch::try_new(Arc::clone(&self.schema), self.table.states()?)?));
+        Ok(())
+    }
+}
+
+impl Operator for PreAggregate {
+    fn on_batch(&mut self, batch: EventBatch, out: &mut Output) -> Result<()> {
+        add(&self.metrics.rows, batch.num_rows());
+        let (batch, opens_at) = self.sort_out_late(batch, out)?;
+        if batch.num_rows() > 0 {
+            self.fold(&batch.rows, opens_at)?;
+        }
+        if self.table.len() > MAX_GROUPS { self.flush(out) } else { Ok(()) }
+    }
+
+    fn on_watermark(&mut self, watermark: Watermark, out: &mut Output) -> Result<()> {
+        if watermark.closes(self.first_end_ms) { self.flush(out) } else { Ok(()) }
+    }
+
+    fn on_barrier(&mut self, _epoch: Epoch, out: &mut Output) -> Result<()> {
+        self.flush(out)
+    }
+}

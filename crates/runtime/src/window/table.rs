@@ -1,0 +1,186 @@
+//! A grouping table: group keys with one accumulator an aggregate, filled from rows or from partial states.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, RecordBatch};
+use arrow::datatypes::{Field, FieldRef, Schema, SchemaRef};
+use datafusion::common::cast::as_boolean_array;
+use datafusion::logical_expr::{EmitTo, GroupsAccumulator};
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::aggregate::AggregateFunctionExpr;
+use datafusion::physical_plan::aggregates::group_values::{GroupValues, new_group_values};
+use datafusion::physical_plan::aggregates::order::GroupOrdering;
+use tidemill_core::Result;
+
+use crate::engine_error;
+use crate::operator::evaluate;
+
+/// One aggregate: `function(arguments) FILTER (WHERE filter)`.
+#[derive(Debug, Clone)]
+pub struct AggregateCall {
+    /// The function with its arguments.
+    pub function: Arc<AggregateFunctionExpr>,
+    /// Only rows for which this is true count.
+    pub filter: Option<Arc<dyn PhysicalExpr>>,
+}
+
+/// What a window computes: a result for each aggregate and group.
+#[derive(Debug, Clone)]
+pub struct Aggregation {
+    /// The group's key, over the input's columns.
+    pub groups: Vec<(Arc<dyn PhysicalExpr>, FieldRef)>,
+    /// The aggregates, over the input's columns.
+    pub calls: Vec<AggregateCall>,
+}
+
+impl Aggregation {
+    /// The group columns.
+    #[must_use]
+    pub fn group_fields(&self) -> Vec<FieldRef> {
+        self.groups.iter().map(|(_, field)| Arc::clone(field)).collect()
+    }
+
+    /// The columns of the partial states, aggregate by aggregate.
+    pub fn state_fields(&self) -> Result<Vec<FieldRef>> {
+        let mut fields: Vec<FieldRef> = vec![];
+        for call in &self.calls {
+            fields.extend(call.function.state_fields().map_err(engine_error)?);
+        }
+        // Names may repeat (`sum(a)` twice); positions count.
+        Ok(fields
+            .iter()
+            .enumerate()
+            .map(|(i, f)| Arc::new(Field::new(format!("state{i}"), f.data_type().clone(), f.is_nullable())))
+            .collect())
+    }
+
+    /// The columns of the results.
+    #[must_use]
+    pub fn result_fields(&self) -> Vec<FieldRef> {
+        self.calls.iter().map(|call| call.function.field()).collect()
+    }
+}
+
+/// Groups and their accumulators. `key` may be empty: then there is one group.
+pub(crate) struct Table {
+    // Configuration.
+    key_schema: SchemaRef,
+    calls: Vec<AggregateCall>,
+    state_widths: Vec<usize>,
+    // Contents.
+    keys: Option<Box<dyn GroupValues>>,
+    accumulators: Vec<Box<dyn GroupsAccumulator>>,
+    occupied: bool,
+    /// Scratch space, reused from batch to batch.
+    indices: Vec<usize>,
+}
+
+impl Table {
+    pub(crate) fn new(key: Vec<FieldRef>, calls: &[AggregateCall]) -> Result<Self> {
+        let key_schema = Arc::new(Schema::new(key));
+        let state_widths = calls
+            .iter()
+            .map(|call| call.function.state_fields().map(|fields| fields.len()).map_err(engine_error))
+            .collect::<Result<_>>()?;
+        let mut table = Self {
+            key_schema,
+            calls: calls.to_vec(),
+            state_widths,
+            keys: None,
+            accumulators: vec![],
+            occupied: false,
+            indices: vec![],
+        };
+        table.clear()?;
+        Ok(table)
+    }
+
+    fn clear(&mut self) -> Result<()> {
+        self.occupied = false;
+        self.keys = match self.key_schema.fields().is_empty() {
+            true => None,
+            false => Some(new_group_values(Arc::clone(&self.key_schema), &GroupOrdering::None).map_err(engine_error)?),
+        };
+        self.accumulators = self
+            .calls
+            .iter()
+            .map(|call| call.function.create_groups_accumulator().map_err(engine_error))
+            .collect::<Result<_>>()?;
+        Ok(())
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        !self.occupied
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        match &self.keys {
+            Some(keys) => keys.len(),
+            None => usize::from(self.occupied),
+        }
+    }
+
+    fn intern(&mut self, key: &[ArrayRef], rows: usize) -> Result<()> {
+        self.occupied |= rows > 0;
+        match &mut self.keys {
+            Some(keys) => keys.intern(key, &mut self.indices).map_err(engine_error),
+            None => {
+                self.indices.clear();
+                self.indices.resize(rows, 0);
+                Ok(())
+            }
+        }
+    }
+
+    /// Adds rows; the aggregates' arguments are evaluated over `rows`.
+    pub(crate) fn update(&mut self, key: &[ArrayRef], rows: &RecordBatch) -> Result<()> {
+        self.intern(key, rows.num_rows())?;
+        let groups = self.len();
+        for (call, accumulator) in self.calls.iter().zip(&mut self.accumulators) {
+            let arguments =
+                call.function.expressions().iter().map(|e| evaluate(e, rows)).collect::<Result<Vec<_>>>()?;
+            let filter = call.filter.as_ref().map(|f| evaluate(f, rows)).transpose()?;
+            let filter = filter.as_ref().map(|f| as_boolean_array(f)).transpose().map_err(engine_error)?;
+            accumulator.update_batch(&arguments, &self.indices, filter, groups).map_err(engine_error)?;
+        }
+        Ok(())
+    }
+
+    /// Adds partial states, as [`Table::states`] gave them.
+    pub(crate) fn merge(&mut self, key: &[ArrayRef], states: &[ArrayRef], rows: usize) -> Result<()> {
+        self.intern(key, rows)?;
+        let groups = self.len();
+        let mut states = states;
+        for (width, accumulator) in self.state_widths.iter().zip(&mut self.accumulators) {
+            let (own, rest) = states.split_at(*width);
+            states = rest;
+            accumulator.merge_batch(own, &self.indices, groups).map_err(engine_error)?;
+        }
+        Ok(())
+    }
+
+    /// Empties the table into key columns and partial states.
+    pub(crate) fn states(&mut self) -> Result<Vec<ArrayRef>> {
+        self.drain(|accumulator| accumulator.state(EmitTo::All))
+    }
+
+    /// Empties the table into key columns and results.
+    pub(crate) fn results(&mut self) -> Result<Vec<ArrayRef>> {
+        self.drain(|accumulator| Ok(vec![accumulator.evaluate(EmitTo::All)?]))
+    }
+
+    fn drain(
+        &mut self,
+        emit: impl Fn(&mut dyn GroupsAccumulator) -> datafusion::error::Result<Vec<ArrayRef>>,
+    ) -> Result<Vec<ArrayRef>> {
+        let mut columns = match &mut self.keys {
+            Some(keys) => keys.emit(EmitTo::All).map_err(engine_error)?,
+            None => vec![],
+        };
+        for accumulator in &mut self.accumulators {
+            columns.extend(emit(accumulator.as_mut()).map_err(engine_error)?);
+        }
+        self.clear()?;
+        Ok(columns)
+    }
+}

@@ -1,0 +1,154 @@
+//! The tables that a file declares.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
+use datafusion::logical_expr::Expr;
+use tidemill_core::{Error, Excerpt, Result};
+use tidemill_runtime::connector::{Connector, Connectors, Options, TableSpec};
+
+use crate::parse::{ColumnKind, CreateTable, SqlText};
+use crate::types::flink_type_name;
+
+/// A declared table.
+#[derive(Clone)]
+pub struct Table {
+    /// Its name.
+    pub name: Arc<str>,
+    /// What the connector sees of it.
+    pub spec: TableSpec,
+    /// The system that holds it.
+    pub connector: Arc<dyn Connector>,
+    /// When its rows happened, if it says so.
+    pub(crate) event_time: Option<EventTimeColumn>,
+    /// Where it is declared.
+    pub(crate) excerpt: Excerpt,
+}
+
+/// `WATERMARK FOR column AS watermark`
+#[derive(Debug, Clone)]
+pub(crate) struct EventTimeColumn {
+    pub(crate) name: String,
+    /// Over the table's columns.
+    pub(crate) watermark: Expr,
+}
+
+impl std::fmt::Debug for Table {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Table").field("name", &self.name).field("connector", &self.connector.name()).finish()
+    }
+}
+
+impl Table {
+    /// Its columns.
+    #[must_use]
+    pub fn schema(&self) -> &SchemaRef {
+        &self.spec.schema
+    }
+}
+
+/// All tables of a file so far, by name; shared with the planners of its queries.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct SharedCatalog {
+    tables: Arc<RwLock<BTreeMap<String, Arc<Table>>>>,
+}
+
+impl SharedCatalog {
+    pub(crate) fn get(&self, name: &str) -> Option<Arc<Table>> {
+        self.tables.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+    }
+
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.tables.read().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect()
+    }
+
+    pub(crate) fn insert(&self, table: Arc<Table>) {
+        self.tables.write().unwrap_or_else(PoisonError::into_inner).insert(table.name.to_string(), table);
+    }
+}
+
+/// The columns of a declaration, all of them physical.
+pub(crate) fn physical_columns(create: &CreateTable) -> Result<SchemaRef> {
+    let mut fields = vec![];
+    for column in &create.columns {
+        let refuse = |what: &str| {
+            Err(Error::invalid(format!("{what} columns are not supported yet"))
+                .hint("declare a physical column, and compute the value in the query")
+                .at(column.excerpt.clone()))
+        };
+        match &column.kind {
+            ColumnKind::Physical { data_type, nullable } => {
+                fields.push(Field::new(&column.name.value, data_type.clone(), *nullable));
+            }
+            ColumnKind::Computed(_) => return refuse("computed"),
+            ColumnKind::Metadata { .. } => return refuse("metadata"),
+        }
+    }
+    Ok(Arc::new(Schema::new(fields)))
+}
+
+/// Makes a table of a declaration; `watermark` plans an expression over its columns.
+pub(crate) fn declare(
+    create: &CreateTable,
+    sql: &SqlText,
+    folder: &Path,
+    connectors: &Connectors,
+    plan_watermark: impl FnOnce(&Schema) -> Result<Option<Expr>>,
+) -> Result<Table> {
+    let name: Arc<str> = Arc::from(create.name.value.as_str());
+    refuse_unsupported(create)?;
+    let schema = physical_columns(create)?;
+    let mut options = Options::default();
+    for (key, value, place) in &create.options {
+        options.set(key, value, Some(place.clone()));
+    }
+    let connector_name = options.required("connector").map_err(|e| e.at(sql.excerpt(create.name.span)))?.to_owned();
+    let connector = connectors.get(&connector_name).map_err(|e| match options.refuse("connector", "").excerpt() {
+        Some(place) => e.at(place.clone()),
+        None => e,
+    })?;
+    options.remove("connector");
+    let owner = format!("the connector '{connector_name}'");
+    options.check_known(&owner, connector.options().iter().map(|o| o.key))?;
+    let event_time = match (&create.watermark, plan_watermark(&schema)?) {
+        (Some(definition), Some(watermark)) => {
+            let column = &definition.column.value;
+            check_event_time(&schema, column).map_err(|e| e.at(definition.excerpt.clone()))?;
+            Some(EventTimeColumn { name: column.clone(), watermark })
+        }
+        _ => None,
+    };
+    Ok(Table {
+        spec: TableSpec { name: Arc::clone(&name), schema, options, folder: folder.to_owned() },
+        connector: Arc::clone(connector),
+        name,
+        event_time,
+        excerpt: create.excerpt.clone(),
+    })
+}
+
+fn refuse_unsupported(create: &CreateTable) -> Result<()> {
+    if create.partitioned_by.is_empty() {
+        return Ok(());
+    }
+    Err(Error::invalid("PARTITIONED BY is not supported yet")
+        .hint("leave it out: the table's files are then written to one folder")
+        .at(create.excerpt.clone()))
+}
+
+/// As in Flink, event time has a precision of at most 3: milliseconds.
+fn check_event_time(schema: &Schema, column: &str) -> Result<()> {
+    let Some((_, field)) = schema.column_with_name(column) else {
+        return Err(Error::invalid(format!("WATERMARK FOR names no column: '{column}'")));
+    };
+    match field.data_type() {
+        DataType::Timestamp(TimeUnit::Millisecond, _) => Ok(()),
+        other => Err(Error::invalid(format!(
+            "event time has the type TIMESTAMP(3) or TIMESTAMP_LTZ(3), and '{column}' has {}",
+            flink_type_name(other)
+        ))
+        .hint(format!("declare {column} TIMESTAMP(3)"))),
+    }
+}

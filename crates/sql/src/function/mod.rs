@@ -1,0 +1,5 @@
+//! The functions of Tidemill's Flink SQL that DataFusion lacks, or answers differently from what is promised here.
+
+pub mod aggregate;
+
+pub use aggregate::aggregates;

@@ -1,0 +1,28 @@
+//! Flink SQL text to a plan, and a plan to one of two drivers.
+//!
+//! ```text
+//! parse ─► pipeline (catalog, settings, one logical plan a statement)
+//!                      ├─► physical::live    one graph for the runtime
+//!                      └─► physical::batch   DataFusion, with our scans and windows
+//! ```
+//!
+//! **Owns** the dialect, the types, the functions, the logical plan with its windows, and both
+//! physical planners.
+//! **Never** knows a connector: a table asks the registry that the program hands in.
+//! **Start at** [`Pipeline::load`], then [`physical::live`].
+
+mod catalog;
+pub mod function;
+pub mod parse;
+pub mod physical;
+mod pipeline;
+mod plan;
+mod session;
+mod settings;
+pub mod types;
+mod window_tvf;
+
+pub use catalog::Table;
+pub use parse::SqlText;
+pub use pipeline::{LoadOptions, Pipeline, PlannedStatement, Target};
+pub use settings::{RuntimeMode, SETTINGS, Settings};

@@ -1,0 +1,18 @@
+//! The batch driver: the same plan over the same input as bounded history, run by DataFusion.
+//!
+//! What is ours: the scan of a declared table ([`source`]), windows as columns ([`window`]), and the
+//! planner that knows both. Nothing is late here: the identity columns, where asked for, leave out
+//! the rows that a live run found late ([`not_late`]).
+
+mod expected_late;
+mod not_late;
+mod planner;
+mod run;
+mod source;
+mod window;
+
+pub use expected_late::expected_late;
+pub use not_late::{LateRow, LateRows};
+pub(crate) use planner::BatchQueryPlanner;
+pub use run::{BatchOutcome, run};
+pub(crate) use source::SourceTable;

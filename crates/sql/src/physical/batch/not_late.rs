@@ -1,0 +1,101 @@
+//! Batch over what was not late: the rows that a live run wrote to its late output are left out of
+//! the windows that they missed, and of no other.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use datafusion::common::{Column, Result};
+use datafusion::datasource::provider_as_source;
+use datafusion::logical_expr::{Expr, Extension, Filter, LogicalPlan, LogicalPlanBuilder, Projection, SubqueryAlias};
+use tidemill_runtime::window::Window;
+
+use super::source::{IDENTITY, SourceTable};
+use crate::plan::scanned;
+use crate::window_tvf::WindowTvf;
+
+/// A row, and a window that it missed.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct LateRow {
+    /// The row's partition.
+    pub partition: Arc<str>,
+    /// Its offset in the partition.
+    pub offset: i64,
+    /// The window.
+    pub window: Window,
+}
+
+/// The late rows of one statement.
+#[derive(Debug, Clone, Default)]
+pub struct LateRows {
+    rows: HashSet<(i64, Window, Arc<str>)>,
+}
+
+impl LateRows {
+    /// The given rows.
+    #[must_use]
+    pub fn new(rows: impl IntoIterator<Item = LateRow>) -> Self {
+        Self { rows: rows.into_iter().map(|row| (row.offset, row.window, row.partition)).collect() }
+    }
+
+    pub(super) fn contains(&self, partition: &str, offset: i64, window: Window) -> bool {
+        self.rows.contains(&(offset, window, Arc::from(partition)))
+    }
+}
+
+/// The plan with the identity of its rows carried from each scan up to the window above it.
+pub(super) fn with_identity(plan: &LogicalPlan) -> Result<LogicalPlan> {
+    if let LogicalPlan::Extension(Extension { node }) = plan
+        && let Some(window) = node.as_any().downcast_ref::<WindowTvf>()
+        && let Some(input) = carry(&window.input)?
+    {
+        let identity = IDENTITY.map(|name| identity_column(&input, name));
+        let node = WindowTvf::new(input, window.time.clone(), window.assigner, Some(identity))?;
+        return Ok(LogicalPlan::Extension(Extension { node: Arc::new(node) }));
+    }
+    let inputs = plan.inputs().into_iter().map(with_identity).collect::<Result<Vec<_>>>()?;
+    plan.with_new_exprs(plan.expressions(), inputs)
+}
+
+/// The plan with the columns of [`IDENTITY`] behind its own, if it only scans, filters and projects.
+pub(super) fn carry(plan: &LogicalPlan) -> Result<Option<LogicalPlan>> {
+    Ok(match plan {
+        LogicalPlan::TableScan(scan) => match scanned(scan) {
+            Some(source) => Some(scan_with_identity(scan, source)?),
+            None => None,
+        },
+        LogicalPlan::Filter(filter) => match carry(&filter.input)? {
+            Some(input) => Some(LogicalPlan::Filter(Filter::try_new(filter.predicate.clone(), Arc::new(input))?)),
+            None => None,
+        },
+        LogicalPlan::SubqueryAlias(alias) => match carry(&alias.input)? {
+            Some(input) => {
+                Some(LogicalPlan::SubqueryAlias(SubqueryAlias::try_new(Arc::new(input), alias.alias.clone())?))
+            }
+            None => None,
+        },
+        LogicalPlan::Projection(projection) => match carry(&projection.input)? {
+            Some(input) => {
+                let mut exprs = projection.expr.clone();
+                exprs.extend(IDENTITY.map(|name| Expr::Column(identity_column(&input, name))));
+                Some(LogicalPlan::Projection(Projection::try_new(exprs, Arc::new(input))?))
+            }
+            None => None,
+        },
+        _ => None,
+    })
+}
+
+fn scan_with_identity(scan: &datafusion::logical_expr::TableScan, source: &SourceTable) -> Result<LogicalPlan> {
+    let columns = source.table().schema().fields().len();
+    let projection = scan.projection.clone().map(|mut projection| {
+        projection.extend([columns, columns + 1]);
+        projection
+    });
+    let source = provider_as_source(Arc::new(source.with_identity()));
+    LogicalPlanBuilder::scan_with_filters(scan.table_name.clone(), source, projection, scan.filters.clone())?.build()
+}
+
+pub(super) fn identity_column(plan: &LogicalPlan, name: &str) -> Column {
+    let qualifier = plan.schema().iter().find(|(_, field)| field.name() == name).and_then(|(q, _)| q.cloned());
+    Column::new(qualifier, name)
+}

@@ -1,0 +1,76 @@
+//! DataFusion's physical planner, taught our window node.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use datafusion::catalog::Session;
+use datafusion::error::Result;
+use datafusion::execution::context::QueryPlanner;
+use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
+use datafusion::logical_expr::{LogicalPlan, UserDefinedLogicalNode, UserDefinedLogicalNodeCore};
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_planner::{DefaultPhysicalPlanner, ExtensionPlanner, PhysicalPlanner};
+
+use super::LateRows;
+use super::window::{WindowColumns, WindowExec};
+use crate::window_tvf::WindowTvf;
+
+/// Plans queries in which nothing is left out.
+#[derive(Debug)]
+pub(crate) struct BatchQueryPlanner;
+
+#[async_trait]
+impl QueryPlanner for BatchQueryPlanner {
+    async fn create_physical_plan(&self, plan: &LogicalPlan, state: &dyn Session) -> Result<Arc<dyn ExecutionPlan>> {
+        physical_plan(plan, state, &Arc::default()).await
+    }
+}
+
+/// The physical plan of an optimized plan; `late` is left out where the plan carries identities.
+pub(super) async fn physical_plan(
+    plan: &LogicalPlan,
+    state: &dyn Session,
+    late: &Arc<LateRows>,
+) -> Result<Arc<dyn ExecutionPlan>> {
+    let windows = Arc::new(WindowExtensionPlanner { late: Arc::clone(late) });
+    DefaultPhysicalPlanner::with_extension_planners(vec![windows]).create_physical_plan(plan, state).await
+}
+
+struct WindowExtensionPlanner {
+    late: Arc<LateRows>,
+}
+
+#[async_trait]
+impl ExtensionPlanner for WindowExtensionPlanner {
+    async fn plan_extension(
+        &self,
+        _planner: &dyn PhysicalPlanner,
+        node: &dyn UserDefinedLogicalNode,
+        _logical_inputs: &[&LogicalPlan],
+        physical_inputs: &[Arc<dyn ExecutionPlan>],
+        _session: &dyn Session,
+        _context: &PhysicalPlanningContext,
+    ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+        let Some(window) = node.as_any().downcast_ref::<WindowTvf>() else { return Ok(None) };
+        let [input] = physical_inputs else {
+            return datafusion::common::internal_err!("a window has one input");
+        };
+        let schema = window.input.schema();
+        let except = match &window.identity {
+            Some([partition, offset]) => {
+                Some((schema.index_of_column(partition)?, schema.index_of_column(offset)?, Arc::clone(&self.late)))
+            }
+            None => None,
+        };
+        let dropped = except.as_ref().map(|(partition, offset, _)| [*partition, *offset]);
+        let kept = (0..schema.fields().len()).filter(|i| !dropped.iter().flatten().any(|d| d == i)).collect();
+        let columns = WindowColumns {
+            time: window.time_index()?,
+            assigner: window.assigner,
+            except,
+            kept,
+            schema: Arc::new(UserDefinedLogicalNodeCore::schema(window).as_arrow().clone()),
+        };
+        Ok(Some(Arc::new(WindowExec::new(Arc::clone(input), columns))))
+    }
+}

@@ -1,0 +1,124 @@
+//! Runs all statements over the input as bounded history; sinks commit together, at the end.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::physical_plan::execute_stream;
+use futures::StreamExt;
+use tidemill_core::{Epoch, Error, EventBatch, Result};
+use tidemill_runtime::connector::Sink;
+use tidemill_runtime::engine_error;
+
+use super::LateRows;
+use super::not_late::with_identity;
+use super::planner::physical_plan;
+use crate::physical::Outputs;
+use crate::plan::{plan_error, scanned};
+use crate::{Pipeline, PlannedStatement};
+
+/// How a batch run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BatchOutcome {
+    /// It was stopped, and has written nothing.
+    pub stopped: bool,
+}
+
+/// Runs the statements one after the other. `late` leaves out, by statement, rows that a live run
+/// found late.
+///
+/// # Errors
+/// Nothing is written where one statement fails.
+pub async fn run(
+    pipeline: &Pipeline,
+    outputs: &dyn Outputs,
+    late: &HashMap<Arc<str>, Arc<LateRows>>,
+    stop: impl Future<Output = ()>,
+) -> Result<BatchOutcome> {
+    let mut sinks = vec![];
+    for statement in &pipeline.statements {
+        check_bounded(statement)?;
+        sinks.push(outputs.rows(statement, &statement.schema())?.open()?);
+    }
+    let outcome = tokio::select! {
+        outcome = write_all(pipeline, &mut sinks, late) => outcome.map(|()| false),
+        () = stop => Ok(true),
+    };
+    if matches!(outcome, Ok(false)) {
+        return Ok(BatchOutcome { stopped: false });
+    }
+    for sink in &mut sinks {
+        let aborted = sink.abort().await;
+        if outcome.is_ok() {
+            aborted?;
+        }
+    }
+    outcome.map(|stopped| BatchOutcome { stopped })
+}
+
+async fn write_all(
+    pipeline: &Pipeline,
+    sinks: &mut [Box<dyn Sink>],
+    late: &HashMap<Arc<str>, Arc<LateRows>>,
+) -> Result<()> {
+    for (statement, sink) in pipeline.statements.iter().zip(sinks.iter_mut()) {
+        write(pipeline, statement, sink.as_mut(), late.get(&statement.name)).await?;
+    }
+    // Everything is durable before anything is visible.
+    let epoch = Epoch::default().next();
+    for sink in sinks.iter_mut() {
+        sink.prepare(epoch).await?;
+    }
+    for sink in sinks {
+        sink.commit(epoch).await?;
+    }
+    Ok(())
+}
+
+async fn write(
+    pipeline: &Pipeline,
+    statement: &PlannedStatement,
+    sink: &mut dyn Sink,
+    late: Option<&Arc<LateRows>>,
+) -> Result<()> {
+    let state = pipeline.session.state();
+    let at_statement = |e| plan_error(e, &statement.excerpt);
+    let plan = match late {
+        Some(_) => with_identity(&statement.plan).map_err(at_statement)?,
+        None => statement.plan.clone(),
+    };
+    let plan = state.optimize(&plan).map_err(at_statement)?;
+    let plan = physical_plan(&plan, &state, &late.cloned().unwrap_or_default()).await.map_err(at_statement)?;
+    let mut rows = execute_stream(plan, state.task_ctx()).map_err(engine_error)?;
+    while let Some(batch) = rows.next().await {
+        sink.write(&EventBatch::append(batch.map_err(engine_error)?)).await?;
+    }
+    Ok(())
+}
+
+fn check_bounded(statement: &PlannedStatement) -> Result<()> {
+    let mut outcome = Ok(());
+    let visit = statement.plan.apply(|node| {
+        if let LogicalPlan::TableScan(scan) = node
+            && let Some(source) = scanned(scan)
+        {
+            let table = source.table();
+            match table.connector.source(&table.spec) {
+                Ok(source) if !source.bounded() => {
+                    outcome = Err(Error::invalid(format!(
+                        "the table '{}' has no end, so it can't run as a batch",
+                        table.name
+                    ))
+                    .hint("run the file without --batch")
+                    .at(statement.excerpt.clone()));
+                }
+                Ok(_) => {}
+                Err(error) => outcome = Err(error),
+            }
+        }
+        Ok(TreeNodeRecursion::Continue)
+    });
+    visit.map_err(|e| plan_error(e, &statement.excerpt))?;
+    outcome
+}

@@ -1,0 +1,188 @@
+//! A declared table as DataFusion sees it.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, StringViewArray};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use async_trait::async_trait;
+use datafusion::catalog::Session;
+use datafusion::catalog::TableProvider;
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::error::{DataFusionError, Result};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::logical_expr::{Expr, TableType};
+use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
+use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties};
+use futures::StreamExt;
+use tidemill_core::EventBatch;
+use tidemill_runtime::graph::SourceSpec;
+use tidemill_runtime::metrics::SourceMetrics;
+use tidemill_runtime::scan::Scan;
+
+use crate::catalog::Table;
+
+/// The columns that identify a row, where a plan asks for them: its partition and its offset.
+pub(crate) const IDENTITY: [&str; 2] = ["__tidemill_partition", "__tidemill_offset"];
+
+/// A declared table.
+#[derive(Debug, Clone)]
+pub(crate) struct SourceTable {
+    table: Arc<Table>,
+    schema: SchemaRef,
+    identity: bool,
+}
+
+impl SourceTable {
+    pub(crate) fn new(table: Arc<Table>) -> Self {
+        Self { schema: Arc::clone(table.schema()), table, identity: false }
+    }
+
+    /// The same table with the columns of [`IDENTITY`] behind its own.
+    pub(crate) fn with_identity(&self) -> Self {
+        let mut fields = self.table.schema().fields().to_vec();
+        fields.push(Arc::new(Field::new(IDENTITY[0], DataType::Utf8View, false)));
+        fields.push(Arc::new(Field::new(IDENTITY[1], DataType::Int64, false)));
+        Self { table: Arc::clone(&self.table), schema: Arc::new(Schema::new(fields)), identity: true }
+    }
+
+    pub(crate) fn table(&self) -> &Arc<Table> {
+        &self.table
+    }
+}
+
+#[async_trait]
+impl TableProvider for SourceTable {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+
+    async fn scan(
+        &self,
+        state: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        _filters: &[Expr],
+        _limit: Option<usize>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let schema = match projection {
+            Some(columns) => Arc::new(self.schema.project(columns)?),
+            None => Arc::clone(&self.schema),
+        };
+        let source = self.table.connector.source(&self.table.spec).map_err(external)?;
+        let decoded: Vec<_> =
+            schema.fields().iter().filter(|f| !IDENTITY.contains(&f.name().as_str())).cloned().collect();
+        let spec = SourceSpec {
+            table: Arc::clone(&self.table.name),
+            source,
+            columns: Arc::new(Schema::new(decoded)),
+            event_time: None,
+            lineage: self.identity,
+        };
+        let config = state.config();
+        Ok(Arc::new(SourceExec::new(spec, schema, config.target_partitions(), config.batch_size())))
+    }
+}
+
+pub(crate) fn external(error: tidemill_core::Error) -> DataFusionError {
+    DataFusionError::External(Box::new(error))
+}
+
+/// Reads a table with as many streams as there are cores.
+struct SourceExec {
+    spec: SourceSpec,
+    schema: SchemaRef,
+    batch_rows: usize,
+    properties: Arc<PlanProperties>,
+    /// Begun by the first partition that runs.
+    scan: Mutex<Option<Arc<Scan>>>,
+}
+
+impl SourceExec {
+    fn new(spec: SourceSpec, schema: SchemaRef, streams: usize, batch_rows: usize) -> Self {
+        let properties = Arc::new(PlanProperties::new(
+            EquivalenceProperties::new(Arc::clone(&schema)),
+            Partitioning::UnknownPartitioning(streams),
+            EmissionType::Incremental,
+            Boundedness::Bounded,
+        ));
+        Self { spec, schema, batch_rows, properties, scan: Mutex::new(None) }
+    }
+
+    fn scan(&self) -> Arc<Scan> {
+        let mut scan = self.scan.lock().unwrap_or_else(PoisonError::into_inner);
+        let streams = self.properties.partitioning.partition_count();
+        let start =
+            || Arc::new(Scan::start(self.spec.clone(), streams, self.batch_rows, Arc::new(SourceMetrics::default())));
+        Arc::clone(scan.get_or_insert_with(start))
+    }
+}
+
+impl fmt::Debug for SourceExec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SourceExec").field("table", &self.spec.table).finish_non_exhaustive()
+    }
+}
+
+impl DisplayAs for SourceExec {
+    fn fmt_as(&self, _t: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let columns: Vec<&str> = self.schema.fields().iter().map(|f| f.name().as_str()).collect();
+        write!(f, "SourceExec: table={}, columns=[{}]", self.spec.table, columns.join(", "))
+    }
+}
+
+impl ExecutionPlan for SourceExec {
+    fn name(&self) -> &'static str {
+        "SourceExec"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![]
+    }
+
+    fn apply_expressions(
+        &self,
+        _f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+
+    fn with_new_children(self: Arc<Self>, _: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        Ok(self)
+    }
+
+    fn execute(&self, _partition: usize, _context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        let schema = Arc::clone(&self.schema);
+        let batches = self.scan().stream().map(move |batch| to_rows(batch.map_err(external)?, &schema));
+        Ok(Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&self.schema), batches)))
+    }
+}
+
+/// The columns of `schema`: those of the source, and the row's identity where it is among them.
+fn to_rows(batch: EventBatch, schema: &SchemaRef) -> Result<RecordBatch> {
+    let rows = batch.num_rows();
+    let mut decoded = batch.rows.columns().iter().cloned();
+    let mut columns: Vec<ArrayRef> = Vec::with_capacity(schema.fields().len());
+    for field in schema.fields() {
+        let column = match (&batch.lineage, field.name().as_str()) {
+            (Some(lineage), "__tidemill_partition") => {
+                Some(Arc::new(StringViewArray::from_iter_values(std::iter::repeat_n(&*lineage.source.partition, rows)))
+                    as ArrayRef)
+            }
+            (Some(lineage), "__tidemill_offset") => Some(Arc::new(lineage.offsets().map_err(external)?) as ArrayRef),
+            _ => decoded.next(),
+        };
+        columns.extend(column);
+    }
+    let options = RecordBatchOptions::new().with_row_count(Some(rows));
+    Ok(RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options)?)
+}

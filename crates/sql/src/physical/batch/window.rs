@@ -1,0 +1,132 @@
+//! Windows as columns: each row once for every window that it is in.
+
+use std::fmt;
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, TimestampMillisecondArray, UInt32Array};
+use arrow::compute::take_record_batch;
+use arrow::datatypes::{Int64Type, SchemaRef, TimestampMillisecondType};
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::error::Result;
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
+use futures::StreamExt;
+use tidemill_core::EventTime;
+use tidemill_runtime::window::{Window, WindowAssigner};
+
+use super::LateRows;
+
+/// What a window function does to a batch.
+#[derive(Debug, Clone)]
+pub(super) struct WindowColumns {
+    pub(super) time: usize,
+    pub(super) assigner: WindowAssigner,
+    /// The indices of partition and offset, and the rows to leave out.
+    pub(super) except: Option<(usize, usize, Arc<LateRows>)>,
+    /// The indices of the input's columns that stay.
+    pub(super) kept: Vec<usize>,
+    pub(super) schema: SchemaRef,
+}
+
+impl WindowColumns {
+    fn apply(&self, rows: &RecordBatch) -> Result<RecordBatch> {
+        let times = rows.column(self.time).as_primitive::<TimestampMillisecondType>();
+        let (mut indices, mut windows) = (Vec::with_capacity(rows.num_rows()), Vec::with_capacity(rows.num_rows()));
+        for (row, index) in (0..rows.num_rows()).zip(0u32..) {
+            // As live: a row without a possible time is in no window.
+            if times.is_null(row) || !EventTime(times.value(row)).possible() {
+                continue;
+            }
+            for window in self.assigner.windows(self.assigner.pane(times.value(row))) {
+                if !self.excepted(rows, row, window) {
+                    indices.push(index);
+                    windows.push(window);
+                }
+            }
+        }
+        let taken = take_record_batch(&rows.project(&self.kept)?, &UInt32Array::from(indices))?;
+        let mut columns = taken.columns().to_vec();
+        let zone = match times.data_type() {
+            arrow::datatypes::DataType::Timestamp(_, zone) => zone.clone(),
+            _ => None,
+        };
+        let bound = |of: fn(&Window) -> i64| -> ArrayRef {
+            let values = TimestampMillisecondArray::from_iter_values(windows.iter().map(of));
+            Arc::new(values.with_timezone_opt(zone.clone()))
+        };
+        columns.extend([bound(|w| w.start_ms), bound(|w| w.end_ms), bound(|w| w.end_ms - 1)]);
+        Ok(RecordBatch::try_new(Arc::clone(&self.schema), columns)?)
+    }
+
+    fn excepted(&self, rows: &RecordBatch, row: usize, window: Window) -> bool {
+        let Some((partition, offset, late)) = &self.except else { return false };
+        let partition = rows.column(*partition).as_string_view().value(row);
+        let offset = rows.column(*offset).as_primitive::<Int64Type>().value(row);
+        late.contains(partition, offset, window)
+    }
+}
+
+/// The plan node of [`WindowColumns`].
+#[derive(Debug)]
+pub(super) struct WindowExec {
+    input: Arc<dyn ExecutionPlan>,
+    columns: WindowColumns,
+    properties: Arc<PlanProperties>,
+}
+
+impl WindowExec {
+    pub(super) fn new(input: Arc<dyn ExecutionPlan>, columns: WindowColumns) -> Self {
+        let properties = Arc::new(PlanProperties::new(
+            EquivalenceProperties::new(Arc::clone(&columns.schema)),
+            datafusion::physical_plan::Partitioning::UnknownPartitioning(
+                input.properties().partitioning.partition_count(),
+            ),
+            input.properties().emission_type,
+            input.properties().boundedness,
+        ));
+        Self { input, columns, properties }
+    }
+}
+
+impl DisplayAs for WindowExec {
+    fn fmt_as(&self, _t: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "WindowExec: {}", self.columns.assigner)
+    }
+}
+
+impl ExecutionPlan for WindowExec {
+    fn name(&self) -> &'static str {
+        "WindowExec"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![&self.input]
+    }
+
+    fn apply_expressions(
+        &self,
+        _f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+
+    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        match <[_; 1]>::try_from(children) {
+            Ok([input]) => Ok(Arc::new(Self::new(input, self.columns.clone()))),
+            Err(_) => datafusion::common::internal_err!("a window has one input"),
+        }
+    }
+
+    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        let input = self.input.execute(partition, context)?;
+        let columns = self.columns.clone();
+        let output = input.map(move |rows| columns.apply(&rows?));
+        Ok(Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&self.columns.schema), output)))
+    }
+}

@@ -1,0 +1,37 @@
+//! The live planner: all statements of a file as one graph for the runtime.
+//!
+//! [`sources`] finds what must be decoded, [`planner`] turns plan nodes into operators (equal subplans
+//! once), [`window`] recognises a grouped window, [`late`] ends late rows in their sink.
+
+mod expressions;
+mod late;
+mod planner;
+mod sources;
+mod window;
+
+use tidemill_core::Result;
+use tidemill_runtime::graph::JobGraph;
+
+use super::Outputs;
+use crate::Pipeline;
+use crate::session::optimize_for_live;
+use planner::Planner;
+
+/// One graph for all statements.
+///
+/// # Errors
+/// What can't run live, with its place in the text and what to do.
+pub fn plan(pipeline: &Pipeline, outputs: &dyn Outputs) -> Result<JobGraph> {
+    let state = pipeline.session.state();
+    let mut statements = vec![];
+    for statement in &pipeline.statements {
+        let plan = optimize_for_live(statement.plan.clone(), &state, &statement.excerpt)?;
+        statements.push(planner::LiveStatement { plan, late: outputs.late(statement)?, statement });
+    }
+    let needs = sources::needs(&statements)?;
+    let mut planner = Planner::new(&state, pipeline.parallelism, &needs)?;
+    for statement in &statements {
+        planner.statement(statement, outputs)?;
+    }
+    Ok(planner.into_graph())
+}

@@ -1,0 +1,162 @@
+//! Plan nodes to operators. A node that stands in several statements becomes one operator.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use arrow::datatypes::SchemaRef;
+use datafusion::common::DFSchema;
+use datafusion::execution::SessionState;
+use datafusion::logical_expr::LogicalPlan;
+use tidemill_core::{Error, Result};
+use tidemill_runtime::connector::ChangelogMode;
+use tidemill_runtime::graph::{EventTimeSpec, JobGraph, MakeOperator, SourceSpec, Stream};
+use tidemill_runtime::metrics::WindowMetrics;
+use tidemill_runtime::operator::Calc;
+
+use super::expressions::{Expressions, arrow_schema, pick};
+use super::sources::{Need, Needs};
+use crate::PlannedStatement;
+use crate::physical::{LateSink, Outputs};
+use crate::plan::plan_error;
+
+/// A statement as the live planner sees it.
+pub(super) struct LiveStatement<'a> {
+    pub(super) plan: LogicalPlan,
+    pub(super) late: Option<LateSink>,
+    pub(super) statement: &'a PlannedStatement,
+}
+
+/// What a plan node became.
+#[derive(Debug, Clone)]
+pub(super) struct Planned {
+    pub(super) stream: Stream,
+    /// The late outputs of the windows at and below the node, with their columns.
+    pub(super) late: Vec<(Stream, SchemaRef)>,
+    /// What the windows at and below the node count.
+    pub(super) metrics: Vec<Arc<WindowMetrics>>,
+}
+
+pub(super) struct Planner<'a> {
+    pub(super) state: &'a SessionState,
+    pub(super) graph: JobGraph,
+    sources: BTreeMap<Arc<str>, (Stream, SchemaRef)>,
+    /// Equal subplans run once. A late output is part of what a window does.
+    done: HashMap<(LogicalPlan, bool), Planned>,
+}
+
+impl<'a> Planner<'a> {
+    pub(super) fn new(state: &'a SessionState, parallelism: usize, needs: &Needs) -> Result<Self> {
+        let mut graph = JobGraph::new(parallelism);
+        let mut sources = BTreeMap::new();
+        for (name, need) in needs {
+            let columns = need.schema()?;
+            let stream = graph.source(source_spec(need, &columns, state)?);
+            sources.insert(Arc::clone(name), (stream, columns));
+        }
+        Ok(Self { state, graph, sources, done: HashMap::new() })
+    }
+
+    pub(super) fn into_graph(self) -> JobGraph {
+        self.graph
+    }
+
+    pub(super) fn statement(&mut self, live: &LiveStatement<'_>, outputs: &dyn Outputs) -> Result<()> {
+        let planned = self.node(&live.plan, live)?;
+        let statement = live.statement;
+        let sink = outputs.rows(statement, &arrow_schema(live.plan.schema()))?;
+        debug_assert!(sink.changelog() >= ChangelogMode::Append, "every sink takes rows that are only added");
+        self.graph.sink(&[planned.stream], format!("sink {}", statement.name), sink);
+        self.graph.metrics.windows.insert(Arc::clone(&statement.name), planned.metrics);
+        match &live.late {
+            Some(late) => self.late_sink(&planned.late, late, statement),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn node(&mut self, plan: &LogicalPlan, live: &LiveStatement<'_>) -> Result<Planned> {
+        let key = (plan.clone(), live.late.is_some());
+        if let Some(planned) = self.done.get(&key) {
+            return Ok(planned.clone());
+        }
+        let planned = self.new_node(plan, live)?;
+        self.done.insert(key, planned.clone());
+        Ok(planned)
+    }
+
+    fn new_node(&mut self, plan: &LogicalPlan, live: &LiveStatement<'_>) -> Result<Planned> {
+        let expressions = Expressions { state: self.state, excerpt: &live.statement.excerpt };
+        match plan {
+            LogicalPlan::TableScan(scan) => {
+                let (stream, columns) = self.source(scan.table_name.table())?;
+                let wanted = arrow_schema(&scan.projected_schema);
+                let indices = wanted.fields().iter().map(|f| columns.index_of(f.name()));
+                let indices: Vec<usize> = indices.collect::<Result<_, _>>()?;
+                let calc = pick(&columns, &indices, wanted);
+                Ok(Planned { stream: self.graph.chain(stream, make_calc(calc)), late: vec![], metrics: vec![] })
+            }
+            LogicalPlan::SubqueryAlias(alias) => self.node(&alias.input, live),
+            LogicalPlan::Filter(filter) => {
+                let predicate = expressions.scalar(&filter.predicate, filter.input.schema())?;
+                self.calc(&filter.input, Calc { predicate: Some(predicate), projection: None }, live)
+            }
+            LogicalPlan::Projection(projection) => {
+                let input = projection.input.schema();
+                let calc = expressions.projection(&projection.expr, input, &projection.schema)?;
+                self.calc(&projection.input, calc, live)
+            }
+            LogicalPlan::Aggregate(aggregate) => self.window_aggregate(aggregate, live),
+            other => Err(refusal(other).at(live.statement.excerpt.clone())),
+        }
+    }
+
+    fn calc(&mut self, input: &LogicalPlan, calc: Calc, live: &LiveStatement<'_>) -> Result<Planned> {
+        let input = self.node(input, live)?;
+        Ok(Planned { stream: self.graph.chain(input.stream, make_calc(calc)), ..input })
+    }
+
+    pub(super) fn source(&self, table: &str) -> Result<(Stream, SchemaRef)> {
+        let found = self.sources.get(table).cloned();
+        found.ok_or_else(|| Error::internal(format!("the table '{table}' is scanned but not read")))
+    }
+}
+
+pub(super) fn make_calc(calc: Calc) -> MakeOperator {
+    Arc::new(move || Ok(Box::new(calc.clone())))
+}
+
+fn source_spec(need: &Need, columns: &SchemaRef, state: &SessionState) -> Result<SourceSpec> {
+    let table = &need.table;
+    let source = table.connector.source(&table.spec)?;
+    let event_time = match &table.event_time {
+        Some(event_time) => {
+            let place = |e| plan_error(e, &table.excerpt);
+            let schema = DFSchema::try_from(columns.as_ref().clone()).map_err(place)?;
+            let watermark = state.create_physical_expr(event_time.watermark.clone(), &schema).map_err(place)?;
+            Some(EventTimeSpec { column: columns.index_of(&event_time.name)?, watermark })
+        }
+        None => None,
+    };
+    Ok(SourceSpec {
+        table: Arc::clone(&table.name),
+        source,
+        columns: Arc::clone(columns),
+        event_time,
+        lineage: need.lineage,
+    })
+}
+
+fn refusal(plan: &LogicalPlan) -> Error {
+    let (what, hint) = match plan {
+        LogicalPlan::Sort(_) => ("ORDER BY", "a live result has no end to sort at; run the file with --batch"),
+        LogicalPlan::Limit(_) => ("LIMIT", "run the file with --batch"),
+        LogicalPlan::Distinct(_) => ("SELECT DISTINCT", "run the file with --batch"),
+        LogicalPlan::Union(_) => ("UNION", "run the file with --batch, or write one INSERT a branch"),
+        LogicalPlan::Window(_) => ("OVER", "run the file with --batch"),
+        LogicalPlan::Extension(_) => (
+            "a window function without GROUP BY window_start, window_end",
+            "group by both, or run the file with --batch",
+        ),
+        _ => ("this query", "run the file with --batch"),
+    };
+    Error::invalid(format!("{what} is not supported in a live run yet")).hint(hint)
+}

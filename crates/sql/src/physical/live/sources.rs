@@ -1,0 +1,79 @@
+//! What the statements need of each table: five statements over a table decode it once, reading the
+//! union of their columns.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use arrow::datatypes::SchemaRef;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::logical_expr::LogicalPlan;
+use tidemill_core::{Error, Result};
+
+use super::planner::LiveStatement;
+use crate::catalog::Table;
+use crate::physical::LateSink;
+use crate::plan::{plan_error, scanned};
+
+/// What must be decoded of a table.
+pub(super) struct Need {
+    pub(super) table: Arc<Table>,
+    columns: BTreeSet<usize>,
+    /// Somebody wants late rows.
+    pub(super) lineage: bool,
+}
+
+/// By table name.
+pub(super) type Needs = BTreeMap<Arc<str>, Need>;
+
+pub(super) fn needs(statements: &[LiveStatement<'_>]) -> Result<Needs> {
+    let mut needs = Needs::new();
+    for LiveStatement { plan, late, statement } in statements {
+        let mut outcome = Ok(());
+        plan.apply(|node| {
+            if let LogicalPlan::TableScan(scan) = node {
+                match scanned(scan) {
+                    Some(source) => add(&mut needs, source.table(), scan.projection.as_deref(), late.as_ref()),
+                    None => outcome = Err(Error::internal(format!("{} is no declared table", scan.table_name))),
+                }
+            }
+            Ok(TreeNodeRecursion::Continue)
+        })
+        .map_err(|e| plan_error(e, &statement.excerpt))?;
+        outcome?;
+    }
+    Ok(needs)
+}
+
+fn add(needs: &mut Needs, table: &Arc<Table>, projection: Option<&[usize]>, late: Option<&LateSink>) {
+    let need = needs.entry(Arc::clone(&table.name)).or_insert_with(|| Need {
+        table: Arc::clone(table),
+        columns: BTreeSet::new(),
+        lineage: false,
+    });
+    let schema = table.schema();
+    match projection {
+        Some(columns) => need.columns.extend(columns),
+        None => need.columns.extend(0..schema.fields().len()),
+    }
+    if let Some(event_time) = &table.event_time {
+        // The watermark counts every row, whatever a statement reads of it.
+        let watermark = event_time.watermark.column_refs();
+        let names = watermark.iter().map(|c| c.name.as_str()).chain([event_time.name.as_str()]);
+        need.columns.extend(names.filter_map(|name| schema.index_of(name).ok()));
+    }
+    if let Some(late) = late {
+        need.lineage = true;
+        match &late.columns {
+            Some(wanted) => need.columns.extend(wanted.fields().iter().filter_map(|f| schema.index_of(f.name()).ok())),
+            None => need.columns.extend(0..schema.fields().len()),
+        }
+    }
+}
+
+impl Need {
+    /// The columns to decode, in the order of the declaration.
+    pub(super) fn schema(&self) -> Result<SchemaRef> {
+        let indices: Vec<usize> = self.columns.iter().copied().collect();
+        Ok(Arc::new(self.table.schema().project(&indices)?))
+    }
+}

@@ -1,0 +1,221 @@
+//! One SQL file as a whole: its tables, its settings, and a logical plan for each statement that runs.
+
+mod insert;
+mod select;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use arrow::datatypes::SchemaRef;
+use datafusion::common::DFSchema;
+use datafusion::logical_expr::LogicalPlan;
+use tidemill_core::{Error, Excerpt, Result};
+use tidemill_runtime::connector::{Connectors, nearest};
+use tidemill_runtime::window::late_schema;
+
+use crate::catalog::{Table, declare};
+use crate::parse::{CreateTable, Insert, SqlText, Statement, parse};
+use crate::plan::{plan_error, scanned_table, windows};
+use crate::session::Session;
+use crate::settings::Settings;
+use crate::window_tvf::WindowTvf;
+
+/// How to load a file.
+#[derive(Debug, Clone)]
+pub struct LoadOptions {
+    /// Where relative paths start: the folder of the file.
+    pub folder: PathBuf,
+    /// Subtasks a task; `None` leaves it to the file, and then to the number of cores.
+    pub parallelism: Option<usize>,
+    /// How many rows an operator is given at once.
+    pub batch_rows: usize,
+}
+
+/// A file, planned as far as both drivers share.
+pub struct Pipeline {
+    /// The statements that give rows, in order.
+    pub statements: Vec<PlannedStatement>,
+    /// What `SET` said.
+    pub settings: Settings,
+    /// Subtasks a task.
+    pub parallelism: usize,
+    /// How many rows an operator is given at once.
+    pub batch_rows: usize,
+    pub(crate) session: Session,
+}
+
+/// A statement that gives rows.
+#[derive(Debug, Clone)]
+pub struct PlannedStatement {
+    /// What messages and counters call it: its target's name, `query` for a bare `SELECT`; a number
+    /// follows where the name is taken.
+    pub name: Arc<str>,
+    /// Where its rows go.
+    pub target: Target,
+    /// Where its late rows go, if the file says so.
+    pub late_output: Option<Arc<Table>>,
+    pub(crate) plan: LogicalPlan,
+    pub(crate) excerpt: Excerpt,
+}
+
+impl PlannedStatement {
+    /// The columns of its rows.
+    #[must_use]
+    pub fn schema(&self) -> SchemaRef {
+        Arc::new(self.plan.schema().as_arrow().clone())
+    }
+}
+
+impl PlannedStatement {
+    /// The columns of its late rows when all are kept; `None` where it has no window over a table.
+    pub fn late_schema(&self) -> Result<Option<SchemaRef>> {
+        let windows = windows(&self.plan).map_err(|e| plan_error(e, &self.excerpt))?;
+        let of_window = |window: &WindowTvf| {
+            let table = scanned_table(&window.input)?;
+            let time = window.input.schema().field(window.time_index().ok()?).data_type().clone();
+            Some(late_schema(table.schema(), &time))
+        };
+        Ok(windows.iter().rev().find_map(of_window))
+    }
+}
+
+/// Where a statement's rows go.
+#[derive(Debug, Clone)]
+pub enum Target {
+    /// `INSERT INTO table`
+    Table(Arc<Table>),
+    /// A bare `SELECT`: to standard output.
+    Print,
+}
+
+impl Pipeline {
+    /// Reads a file's statements and plans them.
+    ///
+    /// # Errors
+    /// The first mistake, with its place in the text.
+    pub async fn load(sql: &SqlText, connectors: &Connectors, options: &LoadOptions) -> Result<Self> {
+        let statements = parse(sql)?;
+        let mut settings = Settings::default();
+        for statement in &statements {
+            if let Statement::Set { key, value, excerpt } = statement {
+                settings.set(key, value, excerpt)?;
+            }
+        }
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let parallelism = options.parallelism.or(settings.parallelism).unwrap_or(cores);
+        let mut loader = Loader {
+            sql,
+            connectors,
+            options,
+            session: Session::new(sql, parallelism, options.batch_rows),
+            planned: vec![],
+        };
+        for statement in &statements {
+            loader.statement(statement).await?;
+        }
+        loader.late_outputs(&settings)?;
+        if loader.planned.is_empty() {
+            return Err(Error::invalid("the file has no statement that gives rows")
+                .hint("add a SELECT, or an INSERT INTO table SELECT ...")
+                .at(sql.excerpt_of_bytes(sql.text.trim_end().len()..sql.text.trim_end().len())));
+        }
+        let Loader { session, planned, .. } = loader;
+        Ok(Self { statements: planned, settings, parallelism, batch_rows: options.batch_rows, session })
+    }
+}
+
+struct Loader<'a> {
+    sql: &'a SqlText,
+    connectors: &'a Connectors,
+    options: &'a LoadOptions,
+    session: Session,
+    planned: Vec<PlannedStatement>,
+}
+
+impl Loader<'_> {
+    async fn statement(&mut self, statement: &Statement) -> Result<()> {
+        match statement {
+            Statement::Set { .. } => Ok(()),
+            Statement::CreateTable(create) => self.create_table(create),
+            Statement::CreateView(view) => Err(Error::invalid("CREATE VIEW is not supported yet")
+                .hint("write the query where the view is used: FROM (SELECT ...) AS v")
+                .at(view.excerpt.clone())),
+            Statement::Insert(insert) => self.insert(insert).await,
+            Statement::Query { query, excerpt } => {
+                let plan = select::in_flink_types(self.session.plan(query, excerpt).await?, excerpt)?;
+                self.push("query", Target::Print, plan, excerpt);
+                Ok(())
+            }
+        }
+    }
+
+    fn create_table(&mut self, create: &CreateTable) -> Result<()> {
+        if self.session.tables.get(&create.name.value).is_some() {
+            if create.if_not_exists {
+                return Ok(());
+            }
+            return Err(Error::invalid(format!("the table '{}' is declared already", create.name.value))
+                .hint("give it another name, or write CREATE TABLE IF NOT EXISTS")
+                .at(self.sql.excerpt(create.name.span)));
+        }
+        let table = declare(create, self.sql, &self.options.folder, self.connectors, |schema| {
+            let Some(watermark) = &create.watermark else { return Ok(None) };
+            let excerpt = &watermark.excerpt;
+            let schema = DFSchema::try_from(schema.clone()).map_err(|e| plan_error(e, excerpt))?;
+            self.session.expression(&watermark.expr, &schema, excerpt).map(Some)
+        })?;
+        let table = Arc::new(table);
+        self.session.register(table)?;
+        Ok(())
+    }
+
+    async fn insert(&mut self, insert: &Insert) -> Result<()> {
+        if insert.overwrite {
+            return Err(Error::invalid("INSERT OVERWRITE is not supported yet").at(insert.excerpt.clone()));
+        }
+        let target = self.table(&insert.target.value).map_err(|e| e.at(self.sql.excerpt(insert.target.span)))?;
+        let query = self.session.plan(&insert.query, &insert.excerpt).await?;
+        let plan = insert::cast_to_target(query, &target, insert)?;
+        self.push(&insert.target.value, Target::Table(target), plan, &insert.excerpt);
+        Ok(())
+    }
+
+    fn table(&self, name: &str) -> Result<Arc<Table>> {
+        self.session.tables.get(name).ok_or_else(|| {
+            let error = Error::invalid(format!("there is no table '{name}'"));
+            match nearest(name, self.session.tables.names().iter().map(String::as_str)) {
+                Some(near) => error.hint(format!("did you mean '{near}'?")),
+                None => error.hint("declare it with CREATE TABLE before this statement; names are case-sensitive"),
+            }
+        })
+    }
+
+    fn push(&mut self, name: &str, target: Target, plan: LogicalPlan, excerpt: &Excerpt) {
+        let taken = |name: &str| self.planned.iter().any(|s| &*s.name == name);
+        let numbered = (2..).map(|n| format!("{name}#{n}"));
+        let name = std::iter::once(name.to_owned()).chain(numbered).find(|name| !taken(name));
+        let name = Arc::from(name.unwrap_or_default());
+        self.planned.push(PlannedStatement { name, target, late_output: None, plan, excerpt: excerpt.clone() });
+    }
+
+    fn late_outputs(&mut self, settings: &Settings) -> Result<()> {
+        for (target, (output, place)) in &settings.late_outputs {
+            let output = self.table(output).map_err(|e| e.at(place.clone()))?;
+            let mut found = false;
+            for statement in &mut self.planned {
+                if matches!(&statement.target, Target::Table(table) if *table.name == **target) {
+                    statement.late_output = Some(Arc::clone(&output));
+                    found = true;
+                }
+            }
+            if !found {
+                return Err(Error::invalid(format!(
+                    "no statement inserts into '{target}', whose late rows are to be kept"
+                ))
+                .hint("the key is tidemill.late-output.<the table in INSERT INTO>")
+                .at(place.clone()));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,118 @@
+//! DataFusion's planning errors in our form: what is wrong, where in the file, and what to do.
+
+use datafusion::common::{Column, Diagnostic, SchemaError};
+use datafusion::error::DataFusionError;
+use tidemill_core::{Error, ErrorKind, Excerpt};
+use tidemill_runtime::connector::nearest;
+use tidemill_runtime::engine_error;
+
+use crate::parse::SqlText;
+
+/// `excerpt` is the statement that was planned.
+pub(crate) fn plan_error(error: DataFusionError, excerpt: &Excerpt) -> Error {
+    let sql = SqlText::new(excerpt.origin.clone(), excerpt.text.clone());
+    match error {
+        DataFusionError::Diagnostic(diagnostic, inner) => {
+            let place = diagnosed_place(&diagnostic, &sql);
+            let error = plan_error(*inner, excerpt);
+            // The place of the statement was the best guess; the diagnosed one is better.
+            match place {
+                Some(place) if error.excerpt() == Some(excerpt) => moved(&error, place),
+                _ => error,
+            }
+        }
+        DataFusionError::Context(_, inner) => plan_error(*inner, excerpt),
+        DataFusionError::Collection(errors) => match errors.into_iter().next() {
+            Some(first) => plan_error(first, excerpt),
+            None => Error::internal("planning failed without saying why").at(excerpt.clone()),
+        },
+        DataFusionError::SchemaError(schema_error, _) => self::schema_error(&schema_error, excerpt),
+        DataFusionError::Plan(message) => plan_message(&message, excerpt),
+        DataFusionError::Internal(message) => Error::internal(message).at(excerpt.clone()),
+        other => {
+            let error = engine_error(other);
+            let error = match error.kind() {
+                // While planning there is no data yet that could be wrong.
+                ErrorKind::Data => Error::invalid(error.message()),
+                _ => error,
+            };
+            error.at(excerpt.clone())
+        }
+    }
+}
+
+fn moved(error: &Error, place: Excerpt) -> Error {
+    let moved = Error::new(error.kind(), error.message()).at(place);
+    match error.hint_text() {
+        Some(hint) => moved.hint(hint),
+        None => moved,
+    }
+}
+
+fn diagnosed_place(diagnostic: &Diagnostic, sql: &SqlText) -> Option<Excerpt> {
+    use datafusion::sql::sqlparser::tokenizer::{Location, Span};
+    let span = diagnostic.span?;
+    let location = |l: datafusion::common::Location| Location { line: l.line, column: l.column };
+    Some(sql.excerpt(Span { start: location(span.start), end: location(span.end) }))
+}
+
+fn schema_error(error: &SchemaError, excerpt: &Excerpt) -> Error {
+    match error {
+        SchemaError::FieldNotFound { field, valid_fields } => {
+            let names: Vec<&str> = valid_fields.iter().map(Column::name).collect();
+            let error = Error::invalid(format!("there is no column '{}'", field.flat_name().replace(['`', '"'], "")));
+            let error = match nearest(field.name(), names.iter().copied()) {
+                Some(near) => error.hint(format!("did you mean '{near}'?")),
+                None => error.hint(format!("the columns here are: {}", names.join(", "))),
+            };
+            error.at(word(excerpt, field.name()))
+        }
+        SchemaError::AmbiguousReference { field } => {
+            Error::invalid(format!("the column '{}' could come from more than one table", field.name()))
+                .hint("put the table's name before it: t.column")
+                .at(word(excerpt, field.name()))
+        }
+        SchemaError::DuplicateQualifiedField { name, .. } | SchemaError::DuplicateUnqualifiedField { name } => {
+            Error::invalid(format!("the column '{name}' is there twice"))
+                .hint("give one of them another name: expr AS name")
+                .at(word(excerpt, name))
+        }
+    }
+}
+
+fn plan_message(message: &str, excerpt: &Excerpt) -> Error {
+    if let Some(rest) = message.strip_prefix("table '") {
+        let name = rest.split('\'').next().unwrap_or(rest);
+        let name = name.rsplit('.').next().unwrap_or(name);
+        return Error::invalid(format!("there is no table '{name}'"))
+            .hint("declare it with CREATE TABLE before this statement; names are case-sensitive")
+            .at(word(excerpt, name));
+    }
+    if let Some(rest) = message.strip_prefix("Invalid function '") {
+        let name = rest.split('\'').next().unwrap_or(rest);
+        let error = Error::invalid(format!("there is no function '{}'", name.to_uppercase()));
+        let error = match rest.split("Did you mean '").nth(1).and_then(|r| r.split('\'').next()) {
+            Some(near) => error.hint(format!("did you mean '{}'?", near.to_uppercase())),
+            None => error,
+        };
+        return error.at(word(excerpt, name));
+    }
+    Error::invalid(message.trim_end_matches('.')).at(excerpt.clone())
+}
+
+/// The first place in the statement where the word stands by itself; the statement if there is none.
+fn word(statement: &Excerpt, word: &str) -> Excerpt {
+    let text = &statement.text[statement.span.clone()];
+    let part_of_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == '$');
+    let lower = text.to_ascii_lowercase();
+    let found = lower.match_indices(&word.to_ascii_lowercase()).map(|(at, _)| at).find(|&at| {
+        !part_of_word(text[..at].chars().next_back()) && !part_of_word(text[at + word.len()..].chars().next())
+    });
+    match found {
+        Some(at) if !word.is_empty() => {
+            let start = statement.span.start + at;
+            Excerpt { span: start..start + word.len(), ..statement.clone() }
+        }
+        _ => statement.clone(),
+    }
+}

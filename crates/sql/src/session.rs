@@ -1,0 +1,100 @@
+//! DataFusion's session, furnished with Flink's types, our functions and our windows.
+
+use std::sync::Arc;
+
+use datafusion::common::{DFSchema, TableReference};
+use datafusion::config::{ConfigNonZeroUsize, ConfigOptions};
+use datafusion::execution::SessionState;
+use datafusion::execution::session_state::SessionStateBuilder;
+use datafusion::logical_expr::{Expr, LogicalPlan};
+use datafusion::optimizer::optimize_projections::OptimizeProjections;
+use datafusion::optimizer::push_down_filter::PushDownFilter;
+use datafusion::optimizer::simplify_expressions::SimplifyExpressions;
+use datafusion::optimizer::{Optimizer, OptimizerContext, OptimizerRule};
+use datafusion::prelude::{SessionConfig, SessionContext};
+use datafusion::sql::parser::Statement as DfStatement;
+use datafusion::sql::sqlparser::ast;
+use tidemill_core::{Excerpt, Result};
+
+use crate::catalog::{SharedCatalog, Table};
+use crate::parse::SqlText;
+use crate::physical::batch::{BatchQueryPlanner, SourceTable};
+use crate::plan::{plan_error, position_columns};
+use crate::types::FlinkTypePlanner;
+use crate::window_tvf::WindowPlanner;
+
+/// Plans queries over the tables that were registered.
+pub(crate) struct Session {
+    context: SessionContext,
+    pub(crate) tables: SharedCatalog,
+}
+
+impl Session {
+    pub(crate) fn new(sql: &SqlText, parallelism: usize, batch_rows: usize) -> Self {
+        let mut config = ConfigOptions::new();
+        // Flink's column names are case-sensitive, its decimals are exact, its NULLs sort first.
+        config.sql_parser.enable_ident_normalization = false;
+        config.sql_parser.parse_float_as_decimal = true;
+        config.sql_parser.collect_spans = true;
+        config.sql_parser.default_null_ordering = "nulls_min".to_owned();
+        config.execution.target_partitions = parallelism;
+        if let Ok(batch_rows) = ConfigNonZeroUsize::try_new(batch_rows) {
+            config.execution.batch_size = batch_rows;
+        }
+        let tables = SharedCatalog::default();
+        let windows = WindowPlanner::new(sql.clone(), tables.clone());
+        let state = SessionStateBuilder::new()
+            .with_config(SessionConfig::from(config))
+            .with_default_features()
+            .with_aggregate_functions(crate::function::aggregates())
+            .with_table_functions(Default::default())
+            .with_table_factories(Default::default())
+            .with_type_planner(Arc::new(FlinkTypePlanner))
+            .with_relation_planners(vec![Arc::new(windows)])
+            .with_query_planner(Arc::new(BatchQueryPlanner))
+            .build();
+        Self { context: SessionContext::new_with_state(state), tables }
+    }
+
+    pub(crate) fn state(&self) -> SessionState {
+        self.context.state()
+    }
+
+    pub(crate) fn register(&self, table: Arc<Table>) -> Result<()> {
+        let name = TableReference::bare(table.name.to_string());
+        let excerpt = table.excerpt.clone();
+        let registered = self.context.register_table(name, Arc::new(SourceTable::new(Arc::clone(&table))));
+        registered.map_err(|e| plan_error(e, &excerpt))?;
+        self.tables.insert(table);
+        Ok(())
+    }
+
+    /// The plan of a query, checked and with its types made to agree; both drivers start from it.
+    pub(crate) async fn plan(&self, query: &ast::Query, excerpt: &Excerpt) -> Result<LogicalPlan> {
+        let mut query = query.clone();
+        position_columns(&mut query);
+        let state = self.state();
+        let statement = DfStatement::Statement(Box::new(ast::Statement::Query(Box::new(query))));
+        let plan = state.statement_to_plan(statement).await.map_err(|e| plan_error(e, excerpt))?;
+        let analyzed = state.analyzer().execute_and_check(plan, state.config_options(), |_, _| {});
+        analyzed.map_err(|e| plan_error(e, excerpt))
+    }
+
+    /// An expression over a table's columns.
+    pub(crate) fn expression(&self, expr: &ast::Expr, schema: &DFSchema, excerpt: &Excerpt) -> Result<Expr> {
+        let expr = ast::ExprWithAlias { expr: expr.clone(), alias: None };
+        self.state().create_logical_expr_from_sql_expr(expr, schema).map_err(|e| plan_error(e, excerpt))
+    }
+}
+
+/// Rules that hold on input without an end. DataFusion's own list assumes that input ends: it would
+/// rewrite distinct aggregates and push limits.
+pub(crate) fn optimize_for_live(plan: LogicalPlan, state: &SessionState, excerpt: &Excerpt) -> Result<LogicalPlan> {
+    let rules: Vec<Arc<dyn OptimizerRule + Send + Sync>> = vec![
+        Arc::new(SimplifyExpressions::new()),
+        Arc::new(PushDownFilter::new()),
+        Arc::new(OptimizeProjections::new()),
+    ];
+    let context = OptimizerContext::new_with_config_options(Arc::clone(state.config_options()));
+    Optimizer::with_rules(rules).optimize(plan, &context, |_, _| {}).map_err(|e| plan_error(e, excerpt))
+}

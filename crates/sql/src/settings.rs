@@ -1,0 +1,129 @@
+//! `SET 'key' = 'value'`: the keys that are known, and what they mean.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use tidemill_core::{Excerpt, Result};
+use tidemill_runtime::connector::{OptionSpec, Options};
+use tidemill_runtime::exchange::KEY_GROUPS;
+
+/// Every key of `SET`, but for `tidemill.late-output.<target>`.
+pub const SETTINGS: &[OptionSpec] = &[
+    OptionSpec {
+        key: "execution.runtime-mode",
+        doc: "'streaming' (default): live, windows fire by watermark; 'batch': the input as bounded history",
+    },
+    OptionSpec { key: "parallelism.default", doc: "how many subtasks a task has; by default the number of cores" },
+    OptionSpec {
+        key: "execution.checkpointing.interval",
+        doc: "how often sinks commit in a live run, e.g. '10 s'; by default once, at the end of the input",
+    },
+];
+
+const LATE_OUTPUT: &str = "tidemill.late-output.";
+
+/// How a pipeline is run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RuntimeMode {
+    /// By arrival: windows fire when the watermark passes their end.
+    Live,
+    /// Over history: nothing is late.
+    Batch,
+}
+
+/// What the file's `SET` statements say.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// Live or batch, if the file says so.
+    pub runtime_mode: Option<RuntimeMode>,
+    /// Subtasks a task, if the file says so.
+    pub parallelism: Option<usize>,
+    /// How often sinks commit.
+    pub epoch_interval: Option<Duration>,
+    /// By target table: the table that gets its late rows, and where that was said.
+    pub(crate) late_outputs: BTreeMap<String, (String, Excerpt)>,
+}
+
+impl Settings {
+    /// Applies one `SET`.
+    pub(crate) fn set(&mut self, key: &str, value: &str, place: &Excerpt) -> Result<()> {
+        if let Some(target) = key.strip_prefix(LATE_OUTPUT) {
+            self.late_outputs.insert(target.to_owned(), (value.to_owned(), place.clone()));
+            return Ok(());
+        }
+        let mut options = Options::default();
+        options.set(key, value, Some(place.clone()));
+        match key {
+            "execution.runtime-mode" => {
+                let words = [("streaming", RuntimeMode::Live), ("batch", RuntimeMode::Batch)];
+                self.runtime_mode = Some(options.one_of(key, &words, RuntimeMode::Live)?);
+            }
+            "parallelism.default" => {
+                let parallelism = value.parse().ok().filter(|p| (1..=KEY_GROUPS).contains(p));
+                self.parallelism = Some(parallelism.ok_or_else(|| {
+                    options
+                        .refuse(key, format!("'{value}' is not a parallelism"))
+                        .hint(format!("give a number from 1 to {KEY_GROUPS}"))
+                })?);
+            }
+            "execution.checkpointing.interval" => {
+                let interval = duration(value).filter(|d| !d.is_zero());
+                self.epoch_interval = Some(interval.ok_or_else(|| {
+                    options
+                        .refuse(key, format!("'{value}' is not a duration"))
+                        .hint("write '500 ms', '10 s' or '1 min'")
+                })?);
+            }
+            _ => {
+                let known = SETTINGS.iter().map(|s| s.key).chain(std::iter::once("tidemill.late-output.<target>"));
+                options.check_known("Tidemill", known)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Flink's durations: a number, and a unit (milliseconds without one).
+fn duration(text: &str) -> Option<Duration> {
+    let text = text.trim();
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let number: u64 = text[..digits].parse().ok()?;
+    let unit_ms = match text[digits..].trim() {
+        "" | "ms" | "milli" | "millis" | "millisecond" | "milliseconds" => 1,
+        "s" | "sec" | "secs" | "second" | "seconds" => 1_000,
+        "m" | "min" | "minute" | "minutes" => 60_000,
+        "h" | "hour" | "hours" => 3_600_000,
+        "d" | "day" | "days" => 86_400_000,
+        _ => return None,
+    };
+    number.checked_mul(unit_ms).map(Duration::from_millis)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(key: &str, value: &str) -> Result<Settings> {
+        let place = Excerpt { origin: "q.sql".into(), text: "".into(), span: 0..0 };
+        let mut settings = Settings::default();
+        settings.set(key, value, &place).map(|()| settings)
+    }
+
+    #[test]
+    fn durations_are_flinks() {
+        assert_eq!(duration("500"), Some(Duration::from_millis(500)));
+        assert_eq!(duration("10 s"), Some(Duration::from_secs(10)));
+        assert_eq!(duration("1min"), Some(Duration::from_secs(60)));
+        assert_eq!(duration("1 fortnight"), None);
+        assert_eq!(duration("-1 s"), None);
+    }
+
+    #[test]
+    fn wrong_values_and_unknown_keys_are_refused() {
+        assert!(set("parallelism.default", "0").is_err());
+        assert!(set("execution.checkpointing.interval", "0 s").is_err());
+        assert_eq!(set("execution.runtime-mode", "BATCH").unwrap().runtime_mode, Some(RuntimeMode::Batch));
+        let error = set("paralelism.default", "2").unwrap_err();
+        assert_eq!(error.hint_text(), Some("did you mean 'parallelism.default'?"));
+    }
+}

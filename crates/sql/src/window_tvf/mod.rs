@@ -1,0 +1,7 @@
+//! The window table functions: how they are planned, and the plan node that stands for them.
+
+mod node;
+mod planner;
+
+pub(crate) use node::{WINDOW_END, WINDOW_START, WINDOW_TIME, WindowTvf};
+pub(crate) use planner::WindowPlanner;

@@ -1,0 +1,127 @@
+//! The plan node of a window table function.
+
+use std::cmp::Ordering;
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::Arc;
+
+use arrow::datatypes::{DataType, Field, TimeUnit};
+use datafusion::common::{Column, DFSchema, DFSchemaRef, Result, internal_err};
+use datafusion::logical_expr::{Expr, LogicalPlan, UserDefinedLogicalNodeCore};
+use tidemill_runtime::window::WindowAssigner;
+
+pub(crate) const WINDOW_START: &str = "window_start";
+pub(crate) const WINDOW_END: &str = "window_end";
+pub(crate) const WINDOW_TIME: &str = "window_time";
+
+/// Puts `window_start`, `window_end` and `window_time` behind the input's columns: a row for each
+/// window that the input's row is in.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct WindowTvf {
+    pub(crate) input: LogicalPlan,
+    pub(crate) time: Column,
+    pub(crate) assigner: WindowAssigner,
+    /// The columns of the input that identify a row, where late rows are to be left out; they end here.
+    pub(crate) identity: Option<[Column; 2]>,
+    schema: DFSchemaRef,
+}
+
+impl WindowTvf {
+    pub(crate) fn new(
+        input: LogicalPlan,
+        time: Column,
+        assigner: WindowAssigner,
+        identity: Option<[Column; 2]>,
+    ) -> Result<Self> {
+        let schema = input.schema();
+        // Bounds are timestamps without a zone in Flink too, unless the time has one.
+        let time_type = schema.field(schema.index_of_column(&time)?).data_type().clone();
+        let DataType::Timestamp(TimeUnit::Millisecond, _) = time_type else {
+            return internal_err!("event time has the type {time_type}");
+        };
+        let mut fields: Vec<_> = schema
+            .iter()
+            .filter(|(_, field)| identity.iter().flatten().all(|column| column.name() != field.name()))
+            .map(|(qualifier, field)| (qualifier.cloned(), Arc::clone(field)))
+            .collect();
+        for name in [WINDOW_START, WINDOW_END, WINDOW_TIME] {
+            fields.push((None, Arc::new(Field::new(name, time_type.clone(), false))));
+        }
+        let schema = Arc::new(DFSchema::new_with_metadata(fields, schema.as_arrow().metadata().clone())?);
+        Ok(Self { input, time, assigner, identity, schema })
+    }
+
+    /// The index of the event time in the input's columns.
+    pub(crate) fn time_index(&self) -> Result<usize> {
+        self.input.schema().index_of_column(&self.time)
+    }
+}
+
+/// Plans are compared by their form only.
+impl PartialOrd for WindowTvf {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        (self == other).then_some(Ordering::Equal)
+    }
+}
+
+impl UserDefinedLogicalNodeCore for WindowTvf {
+    fn name(&self) -> &str {
+        "WindowTableFunction"
+    }
+
+    fn inputs(&self) -> Vec<&LogicalPlan> {
+        vec![&self.input]
+    }
+
+    fn schema(&self) -> &DFSchemaRef {
+        &self.schema
+    }
+
+    fn expressions(&self) -> Vec<Expr> {
+        let columns = std::iter::once(&self.time).chain(self.identity.iter().flatten());
+        columns.map(|column| Expr::Column(column.clone())).collect()
+    }
+
+    fn prevent_predicate_push_down_columns(&self) -> HashSet<String> {
+        [WINDOW_START, WINDOW_END, WINDOW_TIME].into_iter().map(str::to_owned).collect()
+    }
+
+    fn fmt_for_explain(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "WindowTableFunction: {}, time={}", self.assigner, self.time)
+    }
+
+    fn with_exprs_and_inputs(&self, exprs: Vec<Expr>, inputs: Vec<LogicalPlan>) -> Result<Self> {
+        let columns: Vec<Column> = exprs
+            .into_iter()
+            .map(|expr| match expr {
+                Expr::Column(column) => Ok(column),
+                other => internal_err!("a window's column became {other}"),
+            })
+            .collect::<Result<_>>()?;
+        let [input] = <[LogicalPlan; 1]>::try_from(inputs)
+            .map_err(|_| datafusion::common::internal_datafusion_err!("a window has one input"))?;
+        match columns.as_slice() {
+            [time] => Self::new(input, time.clone(), self.assigner, None),
+            [time, partition, offset] => {
+                Self::new(input, time.clone(), self.assigner, Some([partition.clone(), offset.clone()]))
+            }
+            other => internal_err!("a window has {} expressions", other.len()),
+        }
+    }
+
+    /// Columns that nobody reads need not be decoded.
+    fn necessary_children_exprs(&self, output_columns: &[usize]) -> Option<Vec<Vec<usize>>> {
+        let input = self.input.schema();
+        let own = std::iter::once(&self.time).chain(self.identity.iter().flatten());
+        let mut needed: Vec<usize> = own.map(|column| input.index_of_column(column)).collect::<Result<_>>().ok()?;
+        for &column in output_columns {
+            let (qualifier, field) = self.schema.qualified_field(column);
+            if column < self.schema.fields().len() - 3 {
+                needed.push(input.index_of_column(&Column::new(qualifier.cloned(), field.name().clone())).ok()?);
+            }
+        }
+        needed.sort_unstable();
+        needed.dedup();
+        Some(vec![needed])
+    }
+}

@@ -1,0 +1,122 @@
+//! Plans `FROM TABLE(TUMBLE(...))` and the other window table functions.
+
+use datafusion::common::{Column, Result, TableReference};
+use datafusion::datasource::provider_as_source;
+use datafusion::error::DataFusionError;
+use datafusion::logical_expr::planner::{PlannedRelation, RelationPlanner, RelationPlannerContext, RelationPlanning};
+use datafusion::logical_expr::{Extension, LogicalPlan, LogicalPlanBuilder};
+use datafusion::sql::sqlparser::ast::TableFactor;
+use std::sync::Arc;
+use tidemill_core::Error;
+use tidemill_runtime::window::WindowAssigner;
+
+use super::{WINDOW_END, WINDOW_START, WINDOW_TIME, WindowTvf};
+use crate::catalog::SharedCatalog;
+use crate::parse::{SqlText, WindowCall, WindowFunction, interval_ms, offset_ms, window_call};
+use crate::physical::batch::SourceTable;
+use crate::plan::is_event_time;
+
+/// Recognises a window function where a table stands.
+#[derive(Debug)]
+pub(crate) struct WindowPlanner {
+    sql: SqlText,
+    tables: SharedCatalog,
+}
+
+impl WindowPlanner {
+    pub(crate) fn new(sql: SqlText, tables: SharedCatalog) -> Self {
+        Self { sql, tables }
+    }
+
+    fn plan(&self, call: &WindowCall, context: &mut dyn RelationPlannerContext) -> Result<LogicalPlan> {
+        let assigner = self.assigner(call).map_err(external)?;
+        let input = self.input(call, context)?;
+        let time = self.event_time(call, &input).map_err(external)?;
+        let node = WindowTvf::new(input, time, assigner, None)?;
+        Ok(LogicalPlan::Extension(Extension { node: Arc::new(node) }))
+    }
+
+    /// DataFusion looks up before planning the tables that stand in `FROM`, and so not those that
+    /// stand in a function's arguments: `TABLE t` is looked up here, if no CTE has the name.
+    fn input(&self, call: &WindowCall, context: &mut dyn RelationPlannerContext) -> Result<LogicalPlan> {
+        let planned = context.plan(call.data.clone());
+        if planned.is_err()
+            && let TableFactor::Table { name, .. } = &call.data
+            && let Some(table) = self.tables.get(&name.to_string().replace('`', ""))
+        {
+            let source = provider_as_source(Arc::new(SourceTable::new(Arc::clone(&table))));
+            return LogicalPlanBuilder::scan(TableReference::bare(table.name.to_string()), source, None)?.build();
+        }
+        planned
+    }
+
+    fn assigner(&self, call: &WindowCall) -> tidemill_core::Result<WindowAssigner> {
+        let interval = |name: &str| match call.interval(name) {
+            Some(expr) => interval_ms(expr, &self.sql),
+            None => Err(Error::internal(format!("the argument {name} is missing"))),
+        };
+        let offset_ms = match call.interval("OFFSET") {
+            Some(expr) => offset_ms(expr, &self.sql)?,
+            None => 0,
+        };
+        let assigner = match call.function {
+            WindowFunction::Tumble => WindowAssigner::tumble(interval("SIZE")?, offset_ms),
+            other => {
+                return Err(self
+                    .sql
+                    .error_at(call.span, format!("{} windows are not supported yet", other.name()))
+                    .hint("TUMBLE is"));
+            }
+        };
+        assigner.map_err(|e| e.at(self.sql.excerpt(call.span)))
+    }
+
+    fn event_time(&self, call: &WindowCall, input: &LogicalPlan) -> tidemill_core::Result<Column> {
+        let name = &call.time_column.value;
+        let place = |e: Error| e.at(self.sql.excerpt(call.time_column.span));
+        let schema = input.schema();
+        if let Some(taken) =
+            [WINDOW_START, WINDOW_END, WINDOW_TIME].iter().find(|n| schema.has_column_with_unqualified_name(n))
+        {
+            return Err(place(
+                Error::invalid(format!("the table has a column '{taken}' already, which the window would add"))
+                    .hint("give that column another name in a subquery"),
+            ));
+        }
+        let Ok((qualifier, field)) = schema.qualified_field_with_unqualified_name(name) else {
+            let columns: Vec<&str> = schema.fields().iter().map(|f| f.name().as_str()).collect();
+            return Err(place(
+                Error::invalid(format!("there is no column '{name}' for the window's time"))
+                    .hint(format!("the columns here are: {}", columns.join(", "))),
+            ));
+        };
+        let column = Column::new(qualifier.cloned(), field.name().clone());
+        if is_event_time(input, &column) {
+            return Ok(column);
+        }
+        Err(place(
+            Error::invalid(format!("'{name}' is not event time: no watermark is declared for it"))
+                .hint(format!("add to its CREATE TABLE: WATERMARK FOR {name} AS {name} - INTERVAL '5' SECOND")),
+        ))
+    }
+}
+
+fn external(error: Error) -> DataFusionError {
+    DataFusionError::External(Box::new(error))
+}
+
+impl RelationPlanner for WindowPlanner {
+    fn plan_relation(
+        &self,
+        relation: TableFactor,
+        context: &mut dyn RelationPlannerContext,
+    ) -> Result<RelationPlanning> {
+        match window_call(&relation).map_err(external)? {
+            Some(call) => {
+                let plan = self.plan(&call, context)?;
+                Ok(RelationPlanning::Planned(Box::new(PlannedRelation::new(plan, call.alias))))
+            }
+            None => Ok(RelationPlanning::Original(Box::new(relation))),
+        }
+    }
+}

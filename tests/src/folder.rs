@@ -1,0 +1,40 @@
+//! A folder of a test's own, removed at its end.
+
+use std::fs;
+use std::path::Path;
+
+use tempfile::TempDir;
+
+/// A fresh folder.
+///
+/// # Panics
+/// If it can't be made.
+#[must_use]
+pub fn fresh() -> TempDir {
+    tempfile::tempdir().expect("a temporary folder can be made")
+}
+
+/// A fresh folder with copies of the files of `folder`.
+///
+/// # Panics
+/// If a file can't be copied.
+#[must_use]
+pub fn copy_of(folder: &Path) -> TempDir {
+    let copy = fresh();
+    for file in fs::read_dir(folder).expect("the folder can be listed") {
+        let file = file.expect("the folder can be listed");
+        if file.file_type().is_ok_and(|t| t.is_file()) {
+            fs::copy(file.path(), copy.path().join(file.file_name())).expect("a file can be copied");
+        }
+    }
+    copy
+}
+
+/// The names of everything in the folder, hidden or not, sorted; empty if there is no folder.
+#[must_use]
+pub fn names(folder: &Path) -> Vec<String> {
+    let Ok(entries) = fs::read_dir(folder) else { return vec![] };
+    let mut names: Vec<String> = entries.flatten().map(|e| e.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}

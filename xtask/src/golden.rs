@@ -1,0 +1,17 @@
+//! `cargo xtask golden [FILTER] [--accept]`: the golden cases, or what they give now as the expectation.
+
+use crate::checkout::Checkout;
+use crate::{Outcome, process};
+
+pub(crate) fn run(checkout: &Checkout, arguments: &[&str]) -> Outcome {
+    let (flags, filters): (Vec<&str>, Vec<&str>) = arguments.iter().partition(|a| a.starts_with('-'));
+    let environment: &[(&str, &str)] = match *flags {
+        [] => &[],
+        ["--accept"] => &[("TIDEMILL_GOLDEN", "accept")],
+        _ => return Err("usage: cargo xtask golden [FILTER] [--accept]".to_owned()),
+    };
+    // The whole workspace is named so that the build is the one of the tests, and the binary is fresh.
+    process::cargo(checkout, &["build", "--quiet", "--workspace", "--all-targets"], &[])?;
+    let command = [&["test", "--quiet", "--workspace", "--test", "golden", "--"], &filters[..]].concat();
+    process::cargo(checkout, &command, environment)
+}

@@ -1,0 +1,61 @@
+//! Developer commands: `cargo xtask <command>`, one file each.
+
+mod arrows;
+mod checkout;
+mod ci;
+mod example_data;
+mod golden;
+mod nightly;
+mod process;
+mod readme;
+mod tidy;
+
+use std::process::ExitCode;
+
+use checkout::Checkout;
+
+/// `Err` is what a person reads; several problems are several lines.
+type Outcome = Result<(), String>;
+
+const HELP: &str = "Developer commands of Tidemill.
+
+Usage: cargo xtask <command>
+
+Commands:
+  ci                         All that .ci/run does beside the tests: fmt, clippy, tidy, arrows, readme
+  tidy                       Rules for files: a head that says why, sizes, nothing left to do
+  arrows                     Imports between crates and modules, against arrows.toml
+  readme                     Runs the console examples of README.md and examples/, compares what they print
+  readme --accept            Writes what they print into the documents
+  golden [FILTER] [--accept] Golden cases of tests/golden; --accept rewrites what is expected
+  nightly [--cases N]        The property tests with many cases (default 2000) and a fresh seed
+  example-data               Writes examples/orders/orders.jsonl anew, the same bytes every time
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let checkout = Checkout::here();
+    let outcome = match *arguments {
+        [] | ["--help" | "-h" | "help"] => {
+            print!("{HELP}");
+            Ok(())
+        }
+        ["ci"] => ci::run(&checkout),
+        ["tidy"] => tidy::run(&checkout),
+        ["arrows"] => arrows::run(&checkout),
+        ["readme"] => readme::run(&checkout, readme::Mode::Compare),
+        ["readme", "--accept"] => readme::run(&checkout, readme::Mode::Accept),
+        ["golden", ref rest @ ..] => golden::run(&checkout, rest),
+        ["nightly", ref rest @ ..] => nightly::run(&checkout, rest),
+        ["example-data"] => example_data::run(&checkout),
+        _ => Err(format!("'{}' is not a command: see cargo xtask --help", arguments.join(" "))),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::FAILURE
+        }
+    }
+}

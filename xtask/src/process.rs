@@ -1,0 +1,20 @@
+//! Runs other programs, saying what is run.
+
+use std::process::Command;
+
+use crate::Outcome;
+use crate::checkout::Checkout;
+
+/// Runs cargo at the root of the checkout, its output passed through.
+pub(crate) fn cargo(checkout: &Checkout, arguments: &[&str], environment: &[(&str, &str)]) -> Outcome {
+    let set: String = environment.iter().map(|(key, value)| format!("{key}={value} ")).collect();
+    let line = format!("{set}cargo {}", arguments.join(" "));
+    println!("$ {line}");
+    let status = Command::new("cargo")
+        .args(arguments)
+        .envs(environment.iter().copied())
+        .current_dir(checkout.root())
+        .status()
+        .map_err(|e| format!("cargo could not be started: {e}"))?;
+    if status.success() { Ok(()) } else { Err(format!("failed: {line}")) }
+}
