@@ -39,6 +39,8 @@ pub struct SourceSpec {
     pub event_time: Option<EventTimeSpec>,
     /// Whether somebody needs the rows' identity.
     pub lineage: bool,
+    /// Whether somebody needs every row's watermark, not only of those that may be late.
+    pub row_watermarks: bool,
 }
 
 /// `WATERMARK FOR column AS expression`.

@@ -26,12 +26,18 @@ use tidemill_core::Error;
 /// DataFusion's error as ours: what it says of the user's data is the user's, the rest is our bug.
 #[must_use]
 pub fn engine_error(error: datafusion::error::DataFusionError) -> Error {
+    translated(&error)
+}
+
+fn translated(error: &datafusion::error::DataFusionError) -> Error {
     use datafusion::error::DataFusionError as E;
     match error {
-        E::Context(what, inner) => engine_error(*inner).context(what),
-        E::External(inner) => match inner.downcast::<Error>() {
-            Ok(ours) => *ours,
-            Err(other) => Error::data(other.to_string()),
+        E::Context(what, inner) => translated(inner).context(what),
+        // Behind an exchange of DataFusion's, all readers are given the one failure.
+        E::Shared(inner) => translated(inner),
+        E::External(inner) => match inner.downcast_ref::<Error>() {
+            Some(ours) => ours.clone(),
+            None => Error::data(inner.to_string()),
         },
         E::Execution(message) => Error::data(message),
         E::Plan(message) => Error::invalid(message),

@@ -11,6 +11,8 @@ pub enum LateReason {
     Late,
     /// Its time is NULL or outside of the years 1 to 9999: it is in no window.
     NoEventTime,
+    /// It touches a session that had closed when it came (by its own watermark).
+    SessionClosed,
 }
 
 impl LateReason {
@@ -20,6 +22,7 @@ impl LateReason {
         match self {
             Self::Late => "late",
             Self::NoEventTime => "no-event-time",
+            Self::SessionClosed => "session-closed",
         }
     }
 }

@@ -19,7 +19,7 @@ use super::{Aggregation, Window, WindowAssigner};
 use crate::operator::{Operator, Output};
 
 /// The rows of one output batch.
-const OUTPUT_ROWS: usize = 8 * 1024;
+pub(super) const OUTPUT_ROWS: usize = 8 * 1024;
 
 /// A pane's partials are compacted when they have this many rows more than twice their groups.
 const COMPACT_ROWS: usize = 8 * 1024;

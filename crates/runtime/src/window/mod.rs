@@ -13,10 +13,12 @@ mod aggregate;
 mod assigner;
 mod late;
 mod pre_aggregate;
+mod session;
 mod table;
 
 pub use aggregate::WindowAggregate;
 pub use assigner::{Window, WindowAssigner};
 pub use late::{LATE_COLUMNS, LateOutput, late_schema};
 pub use pre_aggregate::PreAggregate;
+pub use session::{SessionAggregate, SessionSpec};
 pub use table::{AggregateCall, Aggregation};

@@ -77,7 +77,11 @@ fn cast((column, given): &(Column, FieldRef), wanted: &FieldRef, target: &Table,
             wanted.name(),
             target.name
         ))
-        .hint(format!("write CAST({} AS {to}) in the query", column.name))
+        // A column that the query gives no name is known by its position alone: EXPR$1.
+        .hint(match column.name.strip_prefix("EXPR$") {
+            Some(_) => format!("write CAST(... AS {to}) in the query"),
+            None => format!("write CAST({} AS {to}) in the query", column.name),
+        })
         .at(insert.excerpt.clone()));
     }
     Ok(Expr::Cast(Cast::new(Box::new(expr), to.clone())))

@@ -97,7 +97,20 @@ fn plan_message(message: &str, excerpt: &Excerpt) -> Error {
         };
         return error.at(word(excerpt, name));
     }
+    if let Some(column) = ungrouped(message) {
+        return Error::invalid(format!("the column '{column}' is neither grouped by nor aggregated"))
+            .hint(format!("add {column} to GROUP BY, or aggregate it: MAX({column})"))
+            .at(word(excerpt, column));
+    }
     Error::invalid(message.trim_end_matches('.')).at(excerpt.clone())
+}
+
+/// The column that DataFusion found outside of `GROUP BY`, without its table.
+fn ungrouped(message: &str) -> Option<&str> {
+    let (_, rest) = message.split_once("must be in GROUP BY")?;
+    let (_, rest) = rest.split_once("column \"")?;
+    let (name, _) = rest.split_once('"')?;
+    Some(name.rsplit('.').next().unwrap_or(name).trim_matches('`'))
 }
 
 /// The first place in the statement where the word stands by itself; the statement if there is none.

@@ -3,5 +3,5 @@
 mod node;
 mod planner;
 
-pub(crate) use node::{WINDOW_END, WINDOW_START, WINDOW_TIME, WindowTvf};
+pub(crate) use node::{WINDOW_END, WINDOW_START, WINDOW_TIME, WindowKind, WindowTvf};
 pub(crate) use planner::WindowPlanner;

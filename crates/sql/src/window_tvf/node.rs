@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, TimeUnit};
-use datafusion::common::{Column, DFSchema, DFSchemaRef, Result, internal_err};
+use datafusion::common::{Column, DFSchema, DFSchemaRef, Result, internal_datafusion_err, internal_err};
 use datafusion::logical_expr::{Expr, LogicalPlan, UserDefinedLogicalNodeCore};
 use tidemill_runtime::window::WindowAssigner;
 
@@ -14,13 +14,42 @@ pub(crate) const WINDOW_START: &str = "window_start";
 pub(crate) const WINDOW_END: &str = "window_end";
 pub(crate) const WINDOW_TIME: &str = "window_time";
 
+/// Which windows a function makes.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum WindowKind {
+    /// The same for all rows: `TUMBLE`, `HOP`, `CUMULATE`.
+    Aligned(WindowAssigner),
+    /// By the rows of a key: `SESSION`.
+    Session {
+        /// How long a pause ends a session.
+        gap_ms: i64,
+        /// `PARTITION BY`
+        key: Vec<Column>,
+    },
+}
+
+impl fmt::Display for WindowKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Aligned(assigner) => write!(f, "{assigner}"),
+            Self::Session { gap_ms, key } => {
+                write!(f, "SESSION(gap {gap_ms} ms")?;
+                for (i, column) in key.iter().enumerate() {
+                    write!(f, "{}{}", if i == 0 { ", by " } else { ", " }, column.name)?;
+                }
+                write!(f, ")")
+            }
+        }
+    }
+}
+
 /// Puts `window_start`, `window_end` and `window_time` behind the input's columns: a row for each
 /// window that the input's row is in.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct WindowTvf {
     pub(crate) input: LogicalPlan,
     pub(crate) time: Column,
-    pub(crate) assigner: WindowAssigner,
+    pub(crate) kind: WindowKind,
     /// The columns of the input that identify a row, where late rows are to be left out; they end here.
     pub(crate) identity: Option<[Column; 2]>,
     schema: DFSchemaRef,
@@ -30,7 +59,7 @@ impl WindowTvf {
     pub(crate) fn new(
         input: LogicalPlan,
         time: Column,
-        assigner: WindowAssigner,
+        kind: WindowKind,
         identity: Option<[Column; 2]>,
     ) -> Result<Self> {
         let schema = input.schema();
@@ -48,7 +77,16 @@ impl WindowTvf {
             fields.push((None, Arc::new(Field::new(name, time_type.clone(), false))));
         }
         let schema = Arc::new(DFSchema::new_with_metadata(fields, schema.as_arrow().metadata().clone())?);
-        Ok(Self { input, time, assigner, identity, schema })
+        Ok(Self { input, time, kind, identity, schema })
+    }
+
+    /// The columns of the input that the window itself reads: time, identity, key.
+    fn own_columns(&self) -> impl Iterator<Item = &Column> {
+        let key: &[Column] = match &self.kind {
+            WindowKind::Session { key, .. } => key,
+            WindowKind::Aligned(_) => &[],
+        };
+        std::iter::once(&self.time).chain(self.identity.iter().flatten()).chain(key)
     }
 
     /// The index of the event time in the input's columns.
@@ -78,8 +116,7 @@ impl UserDefinedLogicalNodeCore for WindowTvf {
     }
 
     fn expressions(&self) -> Vec<Expr> {
-        let columns = std::iter::once(&self.time).chain(self.identity.iter().flatten());
-        columns.map(|column| Expr::Column(column.clone())).collect()
+        self.own_columns().map(|column| Expr::Column(column.clone())).collect()
     }
 
     fn prevent_predicate_push_down_columns(&self) -> HashSet<String> {
@@ -87,7 +124,7 @@ impl UserDefinedLogicalNodeCore for WindowTvf {
     }
 
     fn fmt_for_explain(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "WindowTableFunction: {}, time={}", self.assigner, self.time)
+        write!(f, "WindowTableFunction: {}, time={}", self.kind, self.time)
     }
 
     fn with_exprs_and_inputs(&self, exprs: Vec<Expr>, inputs: Vec<LogicalPlan>) -> Result<Self> {
@@ -98,22 +135,30 @@ impl UserDefinedLogicalNodeCore for WindowTvf {
                 other => internal_err!("a window's column became {other}"),
             })
             .collect::<Result<_>>()?;
-        let [input] = <[LogicalPlan; 1]>::try_from(inputs)
-            .map_err(|_| datafusion::common::internal_datafusion_err!("a window has one input"))?;
-        match columns.as_slice() {
-            [time] => Self::new(input, time.clone(), self.assigner, None),
-            [time, partition, offset] => {
-                Self::new(input, time.clone(), self.assigner, Some([partition.clone(), offset.clone()]))
-            }
-            other => internal_err!("a window has {} expressions", other.len()),
+        let [input] =
+            <[LogicalPlan; 1]>::try_from(inputs).map_err(|_| internal_datafusion_err!("a window has one input"))?;
+        if columns.len() != self.own_columns().count() {
+            return internal_err!("a window has {} expressions", columns.len());
         }
+        let mut columns = columns.into_iter();
+        let mut next = || columns.next().ok_or_else(|| internal_datafusion_err!("a window's column is missing"));
+        let time = next()?;
+        let identity = match self.identity {
+            Some(_) => Some([next()?, next()?]),
+            None => None,
+        };
+        let kind = match &self.kind {
+            WindowKind::Session { gap_ms, .. } => WindowKind::Session { gap_ms: *gap_ms, key: columns.collect() },
+            aligned => aligned.clone(),
+        };
+        Self::new(input, time, kind, identity)
     }
 
     /// Columns that nobody reads need not be decoded.
     fn necessary_children_exprs(&self, output_columns: &[usize]) -> Option<Vec<Vec<usize>>> {
         let input = self.input.schema();
-        let own = std::iter::once(&self.time).chain(self.identity.iter().flatten());
-        let mut needed: Vec<usize> = own.map(|column| input.index_of_column(column)).collect::<Result<_>>().ok()?;
+        let mut needed: Vec<usize> =
+            self.own_columns().map(|column| input.index_of_column(column)).collect::<Result<_>>().ok()?;
         for &column in output_columns {
             let (qualifier, field) = self.schema.qualified_field(column);
             if column < self.schema.fields().len() - 3 {

@@ -5,12 +5,13 @@ use datafusion::datasource::provider_as_source;
 use datafusion::error::DataFusionError;
 use datafusion::logical_expr::planner::{PlannedRelation, RelationPlanner, RelationPlannerContext, RelationPlanning};
 use datafusion::logical_expr::{Extension, LogicalPlan, LogicalPlanBuilder};
-use datafusion::sql::sqlparser::ast::TableFactor;
+use datafusion::sql::sqlparser::ast::{Ident, TableFactor};
 use std::sync::Arc;
 use tidemill_core::Error;
+use tidemill_runtime::connector::nearest;
 use tidemill_runtime::window::WindowAssigner;
 
-use super::{WINDOW_END, WINDOW_START, WINDOW_TIME, WindowTvf};
+use super::{WINDOW_END, WINDOW_START, WINDOW_TIME, WindowKind, WindowTvf};
 use crate::catalog::SharedCatalog;
 use crate::parse::{SqlText, WindowCall, WindowFunction, interval_ms, offset_ms, window_call};
 use crate::physical::batch::SourceTable;
@@ -29,10 +30,10 @@ impl WindowPlanner {
     }
 
     fn plan(&self, call: &WindowCall, context: &mut dyn RelationPlannerContext) -> Result<LogicalPlan> {
-        let assigner = self.assigner(call).map_err(external)?;
         let input = self.input(call, context)?;
+        let kind = self.kind(call, &input).map_err(external)?;
         let time = self.event_time(call, &input).map_err(external)?;
-        let node = WindowTvf::new(input, time, assigner, None)?;
+        let node = WindowTvf::new(input, time, kind, None)?;
         Ok(LogicalPlan::Extension(Extension { node: Arc::new(node) }))
     }
 
@@ -50,7 +51,7 @@ impl WindowPlanner {
         planned
     }
 
-    fn assigner(&self, call: &WindowCall) -> tidemill_core::Result<WindowAssigner> {
+    fn kind(&self, call: &WindowCall, input: &LogicalPlan) -> tidemill_core::Result<WindowKind> {
         let interval = |name: &str| match call.interval(name) {
             Some(expr) => interval_ms(expr, &self.sql),
             None => Err(Error::internal(format!("the argument {name} is missing"))),
@@ -61,14 +62,30 @@ impl WindowPlanner {
         };
         let assigner = match call.function {
             WindowFunction::Tumble => WindowAssigner::tumble(interval("SIZE")?, offset_ms),
-            other => {
-                return Err(self
-                    .sql
-                    .error_at(call.span, format!("{} windows are not supported yet", other.name()))
-                    .hint("TUMBLE is"));
+            WindowFunction::Hop => WindowAssigner::hop(interval("SLIDE")?, interval("SIZE")?, offset_ms),
+            WindowFunction::Cumulate => WindowAssigner::cumulate(interval("STEP")?, interval("SIZE")?, offset_ms),
+            WindowFunction::Session => {
+                let column = |ident: &Ident| self.column(ident, input);
+                let key = call.partition_by.iter().map(column).collect::<tidemill_core::Result<_>>()?;
+                return Ok(WindowKind::Session { gap_ms: interval("GAP")?, key });
             }
         };
-        assigner.map_err(|e| e.at(self.sql.excerpt(call.span)))
+        assigner.map(WindowKind::Aligned).map_err(|e| e.at(self.sql.excerpt(call.span)))
+    }
+
+    fn column(&self, ident: &Ident, input: &LogicalPlan) -> tidemill_core::Result<Column> {
+        let schema = input.schema();
+        match schema.qualified_field_with_unqualified_name(&ident.value) {
+            Ok((qualifier, field)) => Ok(Column::new(qualifier.cloned(), field.name().clone())),
+            Err(_) => {
+                let columns: Vec<&str> = schema.fields().iter().map(|f| f.name().as_str()).collect();
+                let error = self.sql.error_at(ident.span, format!("there is no column '{}'", ident.value));
+                Err(match nearest(&ident.value, columns.iter().copied()) {
+                    Some(near) => error.hint(format!("did you mean '{near}'?")),
+                    None => error.hint(format!("the columns here are: {}", columns.join(", "))),
+                })
+            }
+        }
     }
 
     fn event_time(&self, call: &WindowCall, input: &LogicalPlan) -> tidemill_core::Result<Column> {
@@ -83,14 +100,7 @@ impl WindowPlanner {
                     .hint("give that column another name in a subquery"),
             ));
         }
-        let Ok((qualifier, field)) = schema.qualified_field_with_unqualified_name(name) else {
-            let columns: Vec<&str> = schema.fields().iter().map(|f| f.name().as_str()).collect();
-            return Err(place(
-                Error::invalid(format!("there is no column '{name}' for the window's time"))
-                    .hint(format!("the columns here are: {}", columns.join(", "))),
-            ));
-        };
-        let column = Column::new(qualifier.cloned(), field.name().clone());
+        let column = self.column(&call.time_column, input)?;
         if is_event_time(input, &column) {
             return Ok(column);
         }

@@ -33,7 +33,7 @@ pub(crate) async fn decode(
     plan.decoded(partition, after.watermark);
     add(&metrics.rows, decoded.rows.num_rows());
 
-    let watermarks = times.and_then(|times| times.row_watermarks(before.watermark));
+    let watermarks = times.and_then(|times| times.row_watermarks(before.watermark, spec.row_watermarks));
     let lineage = spec.lineage.then(|| Lineage {
         source: Arc::new(SourceRows {
             offsets: offsets(&decoded, before.offset),

@@ -33,11 +33,11 @@ impl Times {
         Watermark(self.claims.iter().copied().max().unwrap_or(i64::MIN))
     }
 
-    /// Each row's watermark, if it has reached the event time of one: a row that is ahead of its
-    /// watermark is in time for every window.
-    pub(super) fn row_watermarks(&self, before: Watermark) -> Option<Int64Array> {
+    /// Each row's watermark, if one has reached its row's event time (a row that is ahead of its
+    /// watermark is in time for every aligned window), or if somebody asked for all.
+    pub(super) fn row_watermarks(&self, before: Watermark, all: bool) -> Option<Int64Array> {
         let mut watermark = before.0;
-        let mut behind = false;
+        let mut behind = all;
         let mut row_watermarks = Vec::with_capacity(self.times.len());
         for (&time, &claim) in self.times.iter().zip(&self.claims) {
             row_watermarks.push(watermark);

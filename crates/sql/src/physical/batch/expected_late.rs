@@ -4,11 +4,12 @@
 //! partition's rows are put in order, a running maximum is taken, and every row that reaches a
 //! window is compared with it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::datatypes::{Int64Type, TimestampMillisecondType};
+use arrow::row::{RowConverter, Rows, SortField};
 use datafusion::common::Column;
 use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
@@ -16,13 +17,14 @@ use datafusion::physical_plan::execute_stream;
 use futures::StreamExt;
 use tidemill_core::{EventTime, Result, Watermark};
 use tidemill_runtime::engine_error;
+use tidemill_runtime::window::Window;
 
 use super::not_late::carry;
 use super::planner::physical_plan;
 use super::source::{IDENTITY, SourceTable};
 use super::{LateRow, not_late::identity_column};
 use crate::plan::{plan_error, scanned_table, windows};
-use crate::window_tvf::WindowTvf;
+use crate::window_tvf::WindowKind;
 use crate::{Pipeline, PlannedStatement};
 
 /// Every row of the statement's windows that was late, once for each window that it missed.
@@ -35,9 +37,19 @@ pub async fn expected_late(pipeline: &Pipeline, statement: &PlannedStatement) ->
         let watermarks = row_watermarks(pipeline, statement, &SourceTable::new(table)).await?;
         let mut columns = IDENTITY.map(|name| Expr::Column(identity_column(&input, name))).to_vec();
         columns.push(Expr::Column(window.time.clone()));
+        if let WindowKind::Session { key, .. } = &window.kind {
+            columns.extend(key.iter().map(|column| Expr::Column(column.clone())));
+        }
         let plan = LogicalPlanBuilder::from(input).project(columns).and_then(LogicalPlanBuilder::build);
-        for rows in execute(pipeline, statement, plan.map_err(at_statement)?).await? {
-            late_in(&rows, &window, &watermarks, &mut late);
+        let batches = execute(pipeline, statement, plan.map_err(at_statement)?).await?;
+        match &window.kind {
+            WindowKind::Aligned(assigner) => {
+                for row in batches.iter().flat_map(|rows| timed(rows, &watermarks)) {
+                    let windows = assigner.windows(assigner.pane(row.time_ms));
+                    late.extend(windows.filter(|w| row.watermark.closes(w.end_ms)).map(|w| row.late_for(w)));
+                }
+            }
+            WindowKind::Session { gap_ms, .. } => late.extend(late_for_sessions(&batches, *gap_ms, &watermarks)?),
         }
     }
     Ok(late)
@@ -81,25 +93,84 @@ async fn row_watermarks(
     Ok(watermarks)
 }
 
-fn late_in(rows: &RecordBatch, window: &WindowTvf, watermarks: &RowWatermarks, late: &mut Vec<LateRow>) {
+/// A row that reaches a window.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct TimedRow {
+    watermark: Watermark,
+    partition: Arc<str>,
+    offset: i64,
+    time_ms: i64,
+    /// Its index in its batch.
+    index: usize,
+}
+
+impl TimedRow {
+    fn late_for(&self, window: Window) -> LateRow {
+        LateRow { partition: Arc::clone(&self.partition), offset: self.offset, window }
+    }
+}
+
+fn timed(rows: &RecordBatch, watermarks: &RowWatermarks) -> Vec<TimedRow> {
     let (partitions, offsets) = identity(rows);
     let times = rows.column(2).as_primitive::<TimestampMillisecondType>();
-    for row in 0..rows.num_rows() {
-        if times.is_null(row) || !EventTime(times.value(row)).possible() {
-            continue;
-        }
-        let offset = offsets.value(row);
-        let before = watermarks.get(partitions.value(row)).and_then(|of_partition| {
+    let usable = (0..rows.num_rows()).filter(|&row| times.is_valid(row) && EventTime(times.value(row)).possible());
+    let row = |index: usize| {
+        let (partition, offset) = (partitions.value(index), offsets.value(index));
+        let before = watermarks.get(partition).and_then(|of_partition| {
             let position = of_partition.partition_point(|(o, _)| *o < offset);
             position.checked_sub(1).map(|previous| of_partition[previous].1)
         });
         let watermark = Watermark(before.unwrap_or(i64::MIN));
-        for window in window.assigner.windows(window.assigner.pane(times.value(row))) {
-            if watermark.closes(window.end_ms) {
-                late.push(LateRow { partition: Arc::from(partitions.value(row)), offset, window });
-            }
+        TimedRow { watermark, partition: Arc::from(partition), offset, time_ms: times.value(index), index }
+    };
+    usable.map(row).collect()
+}
+
+/// Plays every key's rows, in the order that counts, against a plain list of sessions.
+fn late_for_sessions(batches: &[RecordBatch], gap_ms: i64, watermarks: &RowWatermarks) -> Result<Vec<LateRow>> {
+    let mut by_key: BTreeMap<Vec<u8>, Vec<TimedRow>> = BTreeMap::new();
+    for rows in batches {
+        let keys = keys_of(rows)?;
+        for row in timed(rows, watermarks) {
+            let key = keys.as_ref().map(|keys| keys.row(row.index).as_ref().to_vec());
+            by_key.entry(key.unwrap_or_default()).or_default().push(row);
         }
     }
+    let mut late = vec![];
+    for mut rows in by_key.into_values() {
+        rows.sort();
+        let mut sessions: Vec<Window> = vec![];
+        for row in rows {
+            let mut own = Window { start_ms: row.time_ms, end_ms: row.time_ms + gap_ms };
+            let touched = |w: &Window| w.start_ms <= own.end_ms && own.start_ms <= w.end_ms;
+            let (touching, mut apart): (Vec<Window>, Vec<Window>) = sessions.iter().partition(|w| touched(w));
+            if let Some(closed) = touching.iter().filter(|w| row.watermark.closes(w.end_ms)).min() {
+                late.push(row.late_for(*closed));
+                continue;
+            }
+            for window in &touching {
+                own.start_ms = own.start_ms.min(window.start_ms);
+                own.end_ms = own.end_ms.max(window.end_ms);
+            }
+            if row.watermark.closes(own.end_ms) {
+                late.push(row.late_for(own));
+                continue;
+            }
+            apart.push(own);
+            sessions = apart;
+        }
+    }
+    Ok(late)
+}
+
+/// The session's key, in the columns behind identity and time.
+fn keys_of(rows: &RecordBatch) -> Result<Option<Rows>> {
+    let key = &rows.columns()[3..];
+    if key.is_empty() {
+        return Ok(None);
+    }
+    let fields = key.iter().map(|column| SortField::new(column.data_type().clone())).collect();
+    Ok(Some(RowConverter::new(fields)?.convert_columns(key)?))
 }
 
 fn identity(rows: &RecordBatch) -> (&arrow::array::StringViewArray, &arrow::array::PrimitiveArray<Int64Type>) {

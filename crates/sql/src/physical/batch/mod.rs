@@ -8,6 +8,7 @@ mod expected_late;
 mod not_late;
 mod planner;
 mod run;
+mod session;
 mod source;
 mod window;
 

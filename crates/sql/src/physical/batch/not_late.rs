@@ -28,13 +28,25 @@ pub struct LateRow {
 #[derive(Debug, Clone, Default)]
 pub struct LateRows {
     rows: HashSet<(i64, Window, Arc<str>)>,
+    /// Rows that missed a window, whichever.
+    any: HashSet<(i64, Arc<str>)>,
 }
 
 impl LateRows {
     /// The given rows.
     #[must_use]
     pub fn new(rows: impl IntoIterator<Item = LateRow>) -> Self {
-        Self { rows: rows.into_iter().map(|row| (row.offset, row.window, row.partition)).collect() }
+        let mut late = Self::default();
+        for LateRow { partition, offset, window } in rows {
+            late.any.insert((offset, Arc::clone(&partition)));
+            late.rows.insert((offset, window, partition));
+        }
+        late
+    }
+
+    /// Whether the row missed a window. A session's row misses only one: its own.
+    pub(super) fn contains_row(&self, partition: &str, offset: i64) -> bool {
+        self.any.contains(&(offset, Arc::from(partition)))
     }
 
     pub(super) fn contains(&self, partition: &str, offset: i64, window: Window) -> bool {
@@ -49,7 +61,7 @@ pub(super) fn with_identity(plan: &LogicalPlan) -> Result<LogicalPlan> {
         && let Some(input) = carry(&window.input)?
     {
         let identity = IDENTITY.map(|name| identity_column(&input, name));
-        let node = WindowTvf::new(input, window.time.clone(), window.assigner, Some(identity))?;
+        let node = WindowTvf::new(input, window.time.clone(), window.kind.clone(), Some(identity))?;
         return Ok(LogicalPlan::Extension(Extension { node: Arc::new(node) }));
     }
     let inputs = plan.inputs().into_iter().map(with_identity).collect::<Result<Vec<_>>>()?;

@@ -12,8 +12,9 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_planner::{DefaultPhysicalPlanner, ExtensionPlanner, PhysicalPlanner};
 
 use super::LateRows;
+use super::session::{SessionColumns, SessionExec};
 use super::window::{WindowColumns, WindowExec};
-use crate::window_tvf::WindowTvf;
+use crate::window_tvf::{WindowKind, WindowTvf};
 
 /// Plans queries in which nothing is left out.
 #[derive(Debug)]
@@ -64,13 +65,18 @@ impl ExtensionPlanner for WindowExtensionPlanner {
         };
         let dropped = except.as_ref().map(|(partition, offset, _)| [*partition, *offset]);
         let kept = (0..schema.fields().len()).filter(|i| !dropped.iter().flatten().any(|d| d == i)).collect();
-        let columns = WindowColumns {
-            time: window.time_index()?,
-            assigner: window.assigner,
-            except,
-            kept,
-            schema: Arc::new(UserDefinedLogicalNodeCore::schema(window).as_arrow().clone()),
-        };
-        Ok(Some(Arc::new(WindowExec::new(Arc::clone(input), columns))))
+        let (time, input) = (window.time_index()?, Arc::clone(input));
+        let output = Arc::new(UserDefinedLogicalNodeCore::schema(window).as_arrow().clone());
+        Ok(Some(match &window.kind {
+            WindowKind::Aligned(assigner) => {
+                let columns = WindowColumns { time, assigner: *assigner, except, kept, schema: output };
+                Arc::new(WindowExec::new(input, columns))
+            }
+            WindowKind::Session { gap_ms, key } => {
+                let key = key.iter().map(|column| schema.index_of_column(column)).collect::<Result<_>>()?;
+                let columns = SessionColumns { time, key, gap_ms: *gap_ms, except, kept, schema: output };
+                Arc::new(SessionExec::new(input, columns))
+            }
+        }))
     }
 }

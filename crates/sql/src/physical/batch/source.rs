@@ -83,6 +83,7 @@ impl TableProvider for SourceTable {
             columns: Arc::new(Schema::new(decoded)),
             event_time: None,
             lineage: self.identity,
+            row_watermarks: false,
         };
         let config = state.config();
         Ok(Arc::new(SourceExec::new(spec, schema, config.target_partitions(), config.batch_size())))

@@ -142,6 +142,7 @@ fn source_spec(need: &Need, columns: &SchemaRef, state: &SessionState) -> Result
         columns: Arc::clone(columns),
         event_time,
         lineage: need.lineage,
+        row_watermarks: need.row_watermarks,
     })
 }
 

@@ -12,14 +12,17 @@ use tidemill_core::{Error, Result};
 use super::planner::LiveStatement;
 use crate::catalog::Table;
 use crate::physical::LateSink;
-use crate::plan::{plan_error, scanned};
+use crate::plan::{plan_error, scanned, scanned_table, windows};
+use crate::window_tvf::WindowKind;
 
 /// What must be decoded of a table.
 pub(super) struct Need {
     pub(super) table: Arc<Table>,
     columns: BTreeSet<usize>,
-    /// Somebody wants late rows.
+    /// Somebody wants late rows, or has sessions.
     pub(super) lineage: bool,
+    /// Somebody has sessions.
+    pub(super) row_watermarks: bool,
 }
 
 /// By table name.
@@ -40,6 +43,14 @@ pub(super) fn needs(statements: &[LiveStatement<'_>]) -> Result<Needs> {
         })
         .map_err(|e| plan_error(e, &statement.excerpt))?;
         outcome?;
+        for window in windows(plan).map_err(|e| plan_error(e, &statement.excerpt))? {
+            if let (WindowKind::Session { .. }, Some(table)) = (&window.kind, scanned_table(&window.input))
+                && let Some(need) = needs.get_mut(&table.name)
+            {
+                need.lineage = true;
+                need.row_watermarks = true;
+            }
+        }
     }
     Ok(needs)
 }
@@ -49,6 +60,7 @@ fn add(needs: &mut Needs, table: &Arc<Table>, projection: Option<&[usize]>, late
         table: Arc::clone(table),
         columns: BTreeSet::new(),
         lineage: false,
+        row_watermarks: false,
     });
     let schema = table.schema();
     match projection {

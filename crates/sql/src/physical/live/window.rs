@@ -6,20 +6,34 @@
 
 use std::sync::Arc;
 
-use arrow::datatypes::DataType;
+use arrow::datatypes::{DataType, SchemaRef};
 use datafusion::common::Column;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::logical_expr::{Aggregate, Expr, Extension, LogicalPlan};
-use tidemill_core::{Error, Result};
+use tidemill_core::{Error, Excerpt, Result};
 use tidemill_runtime::exchange::Partitioning;
+use tidemill_runtime::graph::{MakeOperator, Stream};
 use tidemill_runtime::metrics::WindowMetrics;
 use tidemill_runtime::operator::Port;
-use tidemill_runtime::window::{Aggregation, LateOutput, PreAggregate, WindowAggregate};
+use tidemill_runtime::window::{
+    Aggregation, LateOutput, PreAggregate, SessionAggregate, SessionSpec, WindowAggregate, WindowAssigner,
+};
 
 use super::expressions::{Expressions, arrow_schema, pick};
 use super::planner::{LiveStatement, Planned, Planner, make_calc};
 use crate::plan::{plan_error, scanned_table, unaliased};
-use crate::window_tvf::{WINDOW_END, WINDOW_START, WINDOW_TIME, WindowTvf};
+use crate::window_tvf::{WINDOW_END, WINDOW_START, WINDOW_TIME, WindowKind, WindowTvf};
+
+/// What both kinds of windows are built from.
+struct Build {
+    input: Stream,
+    time_index: usize,
+    time_type: DataType,
+    aggregation: Aggregation,
+    late: Option<LateOutput>,
+    metrics: Arc<WindowMetrics>,
+    name: String,
+}
 
 /// A grouped window over the input of its function.
 struct WindowedAggregate<'a> {
@@ -53,13 +67,45 @@ impl Planner<'_> {
         };
         let late_schema = late.as_ref().map(|late| Arc::clone(late.schema()));
         let metrics = Arc::new(WindowMetrics::default());
-        let counted = Arc::clone(&metrics);
-        let (assigner, phase1) = (window.assigner, aggregation.clone());
+        let build = Build {
+            input: input.stream,
+            time_index,
+            time_type: time_type.clone(),
+            aggregation: aggregation.clone(),
+            late,
+            metrics: Arc::clone(&metrics),
+            name: format!("window {} of {}", window.kind, live.statement.name),
+        };
+        let (results, late_stream) = match &window.kind {
+            WindowKind::Aligned(assigner) => self.aligned(*assigner, build),
+            WindowKind::Session { gap_ms, key } => {
+                let key = key.iter().map(|column| window.input.schema().index_of_column(column));
+                let key: Vec<usize> = key.collect::<Result<_, _>>().map_err(|e| plan_error(e, excerpt))?;
+                check_session_key(&windowed, excerpt)?;
+                self.session(*gap_ms, key, &arrow_schema(window.input.schema()), build)
+            }
+        };
+        let in_order = pick(
+            &WindowAggregate::output_schema(&aggregation, &time_type),
+            &windowed.output_columns(),
+            arrow_schema(&aggregate.schema),
+        );
+        let mut late_outputs = input.late;
+        late_outputs.extend(late_schema.map(|schema| (late_stream.side(Port::LATE), schema)));
+        let mut all_metrics = input.metrics;
+        all_metrics.push(metrics);
+        Ok(Planned { stream: self.graph.chain(results, make_calc(in_order)), late: late_outputs, metrics: all_metrics })
+    }
+
+    /// Two phases: panes before the exchange, windows behind it.
+    fn aligned(&mut self, assigner: WindowAssigner, build: Build) -> (Stream, Stream) {
+        let Build { input, time_index, time_type, aggregation, late, metrics, name } = build;
+        let phase1 = aggregation.clone();
         let partials = self.graph.chain(
-            input.stream,
+            input,
             Arc::new(move || {
                 let operator =
-                    PreAggregate::new(time_index, assigner, phase1.clone(), late.clone(), Arc::clone(&counted))?;
+                    PreAggregate::new(time_index, assigner, phase1.clone(), late.clone(), Arc::clone(&metrics))?;
                 Ok(Box::new(operator))
             }),
         );
@@ -67,23 +113,24 @@ impl Planner<'_> {
             true => Partitioning::Gather,
             false => Partitioning::KeyGroups(PreAggregate::group_columns(&assigner, &aggregation)),
         };
-        let (phase2, time) = (aggregation.clone(), time_type.clone());
-        let results = self.graph.exchange(
-            &[partials],
-            &partitioning,
-            format!("window {} of {}", window.assigner, live.statement.name),
-            Arc::new(move || Ok(Box::new(WindowAggregate::new(assigner, phase2.clone(), &time)?))),
-        );
-        let in_order = pick(
-            &WindowAggregate::output_schema(&aggregation, &time_type),
-            &windowed.output_columns(),
-            arrow_schema(&aggregate.schema),
-        );
-        let mut late_outputs = input.late;
-        late_outputs.extend(late_schema.map(|schema| (partials.side(Port::LATE), schema)));
-        let mut all_metrics = input.metrics;
-        all_metrics.push(metrics);
-        Ok(Planned { stream: self.graph.chain(results, make_calc(in_order)), late: late_outputs, metrics: all_metrics })
+        let make: MakeOperator =
+            Arc::new(move || Ok(Box::new(WindowAggregate::new(assigner, aggregation.clone(), &time_type)?)));
+        (self.graph.exchange(&[partials], &partitioning, name, make), partials)
+    }
+
+    /// One phase: who belongs together is known only where all rows of a key meet.
+    fn session(&mut self, gap_ms: i64, key_columns: Vec<usize>, input: &SchemaRef, build: Build) -> (Stream, Stream) {
+        let Build { input: rows, time_index, aggregation, late, metrics, name, .. } = build;
+        let partitioning = match key_columns.is_empty() {
+            true => Partitioning::Gather,
+            false => Partitioning::KeyGroups(key_columns.clone()),
+        };
+        let spec = SessionSpec { time_column: time_index, key_columns, gap_ms, aggregation, late };
+        let input = Arc::clone(input);
+        let make: MakeOperator =
+            Arc::new(move || Ok(Box::new(SessionAggregate::new(spec.clone(), &input, Arc::clone(&metrics))?)));
+        let results = self.graph.exchange(&[rows], &partitioning, name, make);
+        (results, results)
     }
 
     fn aggregation(&self, windowed: &WindowedAggregate<'_>, live: &LiveStatement<'_>) -> Result<Aggregation> {
@@ -120,6 +167,21 @@ impl WindowedAggregate<'_> {
         let mut columns: Vec<usize> = keys.collect();
         columns.extend(next_key.take(self.calls.len()));
         columns
+    }
+}
+
+/// A session belongs to its key: a group over several keys would mix sessions that only happen to
+/// have the same bounds.
+fn check_session_key(windowed: &WindowedAggregate<'_>, excerpt: &Excerpt) -> Result<()> {
+    let WindowKind::Session { key, .. } = &windowed.window.kind else { return Ok(()) };
+    let grouped = |column: &Column| {
+        windowed.groups.iter().any(|group| matches!(group, Group::Key(Expr::Column(c)) if c == column))
+    };
+    match key.iter().find(|column| !grouped(column)) {
+        None => Ok(()),
+        Some(column) => Err(Error::invalid(format!("the session's key '{}' is not in the GROUP BY", column.name))
+            .hint(format!("GROUP BY window_start, window_end, {}", column.name))
+            .at(excerpt.clone())),
     }
 }
 

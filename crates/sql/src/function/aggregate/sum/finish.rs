@@ -4,7 +4,9 @@ use std::{fmt, marker::PhantomData, sync::Arc};
 
 use arrow::{
     array::{ArrayRef, Decimal128Array, PrimitiveArray},
-    datatypes::{ArrowPrimitiveType, DataType, Decimal128Type, i256},
+    datatypes::{
+        ArrowPrimitiveType, DECIMAL256_MAX_PRECISION, DataType, Decimal128Type, Decimal256Type, DecimalType, i256,
+    },
 };
 use datafusion::common::{DataFusionError, Result};
 use tidemill_core::Error;
@@ -35,13 +37,23 @@ impl Call {
         let argument = &self.argument;
         let hint = match result {
             DataType::Int64 => format!("write {name}(CAST({argument} AS DECIMAL(38, 0)))"),
-            DataType::Decimal128(..) => {
+            DataType::Decimal128(_, scale) if *scale > self.least_scale() => {
                 format!("write {name}(CAST({argument} AS DECIMAL(p, s))) with a smaller s, or CAST it to DOUBLE")
             }
+            DataType::Decimal128(..) => format!("write {name}(CAST({argument} AS DOUBLE))"),
             _ => format!("write {name}(CAST({argument} AS BIGINT)), or CAST it to DECIMAL(38, 0)"),
         };
         let message = format!("{name}({argument}) is {value}, beyond the range of its type {}", sql_name(result));
-        DataFusionError::External(Box::new(Error::invalid(message).hint(hint)))
+        // It is the data that does not fit: the same statement may have run well yesterday.
+        DataFusionError::External(Box::new(Error::data(message).hint(hint)))
+    }
+
+    /// The smallest scale that a result in decimals can have.
+    fn least_scale(&self) -> i8 {
+        match self.outcome {
+            Outcome::Sum => 0,
+            Outcome::Average => AVERAGE_SCALE,
+        }
     }
 }
 
@@ -103,9 +115,10 @@ impl<T> Decimals<T> {
 
     fn overflow(&self, total: i256, count: i64) -> DataFusionError {
         let result = DataType::Decimal128(MAX_PRECISION, self.result_scale());
+        let total = Decimal256Type::format_decimal(total, DECIMAL256_MAX_PRECISION, self.scale);
         match self.call.outcome {
-            Outcome::Sum => self.call.overflow(&result, format_args!("{total}E-{}", self.scale)),
-            Outcome::Average => self.call.overflow(&result, format_args!("{total}E-{} / {count}", self.scale)),
+            Outcome::Sum => self.call.overflow(&result, total),
+            Outcome::Average => self.call.overflow(&result, format_args!("{total} / {count}")),
         }
     }
 }

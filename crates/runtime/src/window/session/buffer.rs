@@ -1,0 +1,118 @@
+//! The rows of open sessions, compacted to partial states: results are made when a session closes.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, AsArray, BooleanArray, RecordBatch, UInt32Array};
+use arrow::compute::filter_record_batch;
+use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef, UInt32Type};
+use tidemill_core::Result;
+
+use super::sessions::{SessionId, Sessions};
+use crate::operator::evaluate;
+use crate::window::Aggregation;
+use crate::window::table::Table;
+
+/// Compact when there are this many rows more than twice what the last compaction left.
+const COMPACT_ROWS: usize = 64 * 1024;
+
+/// Rows and partial states, each with the number of its session.
+pub(super) struct Buffer {
+    aggregation: Aggregation,
+    /// `session`, the groups.
+    key: Vec<FieldRef>,
+    /// The key, the states.
+    states_schema: SchemaRef,
+    rows: Vec<(Vec<SessionId>, RecordBatch)>,
+    /// Rows of `states_schema`.
+    states: Vec<RecordBatch>,
+    buffered_rows: usize,
+    compacted_rows: usize,
+}
+
+impl Buffer {
+    pub(super) fn new(aggregation: Aggregation) -> Result<Self> {
+        let mut key: Vec<FieldRef> = vec![Arc::new(Field::new("session", DataType::UInt32, false))];
+        key.extend(aggregation.group_fields());
+        let mut fields = key.clone();
+        fields.extend(aggregation.state_fields()?);
+        Ok(Self {
+            aggregation,
+            key,
+            states_schema: Arc::new(Schema::new(fields)),
+            rows: vec![],
+            states: vec![],
+            buffered_rows: 0,
+            compacted_rows: 0,
+        })
+    }
+
+    /// Adds rows; there is one session a row.
+    pub(super) fn push(&mut self, sessions: Vec<SessionId>, rows: RecordBatch) {
+        self.buffered_rows += sessions.len();
+        self.rows.push((sessions, rows));
+    }
+
+    /// Whether compacting pays.
+    pub(super) fn is_full(&self) -> bool {
+        self.buffered_rows > 2 * self.compacted_rows + COMPACT_ROWS
+    }
+
+    /// Folds rows into partial states, and drops those of sessions that are no longer open.
+    pub(super) fn compact(&mut self, sessions: &Sessions) -> Result<()> {
+        let mut table = self.folded(sessions, |id| sessions.is_open(id))?;
+        let groups = table.len();
+        self.rows.clear();
+        self.states.clear();
+        if groups > 0 {
+            self.states.push(RecordBatch::try_new(Arc::clone(&self.states_schema), table.states()?)?);
+        }
+        self.buffered_rows = groups;
+        self.compacted_rows = groups;
+        Ok(())
+    }
+
+    /// The results of the given sessions: `session`, the groups, the results.
+    pub(super) fn results(&self, sessions: &Sessions, closed: &[SessionId]) -> Result<Vec<ArrayRef>> {
+        let last = closed.iter().copied().max().unwrap_or(0);
+        let mut wanted = vec![false; last as usize + 1];
+        closed.iter().for_each(|&id| wanted[id as usize] = true);
+        self.folded(sessions, |id| wanted.get(id as usize).copied().unwrap_or(false))?.results()
+    }
+
+    fn folded(&self, sessions: &Sessions, wanted: impl Fn(SessionId) -> bool) -> Result<Table> {
+        let mut table = Table::new(self.key.clone(), &self.aggregation.calls)?;
+        for (ids, rows) in &self.rows {
+            let (ids, rows) = chosen(ids, rows, sessions, &wanted)?;
+            if rows.num_rows() > 0 {
+                let mut key: Vec<ArrayRef> = vec![Arc::new(ids)];
+                for (expr, _) in &self.aggregation.groups {
+                    key.push(evaluate(expr, &rows)?);
+                }
+                table.update(&key, &rows)?;
+            }
+        }
+        for part in &self.states {
+            let ids = part.column(0).as_primitive::<UInt32Type>();
+            let (ids, part) = chosen(ids.values(), part, sessions, &wanted)?;
+            if part.num_rows() > 0 {
+                let mut key: Vec<ArrayRef> = part.columns()[..self.key.len()].to_vec();
+                key[0] = Arc::new(ids);
+                table.merge(&key, &part.columns()[self.key.len()..], part.num_rows())?;
+            }
+        }
+        Ok(table)
+    }
+}
+
+/// The rows of wanted sessions, with the sessions that theirs have become part of.
+fn chosen(
+    ids: &[SessionId],
+    rows: &RecordBatch,
+    sessions: &Sessions,
+    wanted: impl Fn(SessionId) -> bool,
+) -> Result<(UInt32Array, RecordBatch)> {
+    let resolved: Vec<SessionId> = ids.iter().map(|&id| sessions.resolve(id)).collect();
+    let mask: BooleanArray = resolved.iter().map(|&id| Some(wanted(id))).collect();
+    let ids = resolved.into_iter().filter(|&id| wanted(id)).collect();
+    Ok((ids, filter_record_batch(rows, &mask)?))
+}

@@ -1,0 +1,182 @@
+//! The operator: judges rows when their turn comes, and emits a session once, when it is complete.
+
+use std::sync::Arc;
+
+use arrow::array::{
+    Array, ArrayRef, AsArray, BooleanArray, RecordBatch, RecordBatchOptions, TimestampMillisecondArray,
+};
+use arrow::compute::{filter_record_batch, not};
+use arrow::datatypes::{DataType, SchemaRef, TimeUnit, TimestampMillisecondType, UInt32Type};
+use tidemill_core::{Error, EventBatch, EventTime, Result, Watermark};
+
+use super::buffer::Buffer;
+use super::pending::{Pending, Ready};
+use super::sessions::{SessionId, Sessions, Verdict};
+use crate::metrics::{LateReason, WindowMetrics, add};
+use crate::operator::{Operator, Output, Port};
+use crate::window::aggregate::{OUTPUT_ROWS, WindowAggregate};
+use crate::window::late::Missed;
+use crate::window::{Aggregation, LateOutput, Window};
+
+/// What a session aggregate computes.
+#[derive(Debug, Clone)]
+pub struct SessionSpec {
+    /// The event time's column in the input.
+    pub time_column: usize,
+    /// The columns of the key, in the input; none makes one session of all.
+    pub key_columns: Vec<usize>,
+    /// How long a pause ends a session.
+    pub gap_ms: i64,
+    /// The groups within a session (its key among them) and the aggregates.
+    pub aggregation: Aggregation,
+    /// Where late rows go, if somebody wants them.
+    pub late: Option<LateOutput>,
+}
+
+/// Groups a key's rows by session.
+///
+/// Its input has every row's watermark and identity. Output columns: as [`WindowAggregate`]'s.
+pub struct SessionAggregate {
+    // Configuration.
+    spec: SessionSpec,
+    time_zone: Option<Arc<str>>,
+    schema: SchemaRef,
+    metrics: Arc<WindowMetrics>,
+    // State.
+    pending: Pending,
+    sessions: Sessions,
+    buffer: Buffer,
+}
+
+impl SessionAggregate {
+    /// `input` are the columns of the rows.
+    pub fn new(spec: SessionSpec, input: &SchemaRef, metrics: Arc<WindowMetrics>) -> Result<Self> {
+        let time = input.field(spec.time_column).data_type();
+        let DataType::Timestamp(TimeUnit::Millisecond, time_zone) = time else {
+            return Err(Error::internal(format!("event time has the type {time}")));
+        };
+        let key = spec.key_columns.iter().map(|&column| Arc::clone(&input.fields()[column])).collect();
+        Ok(Self {
+            time_zone: time_zone.clone(),
+            schema: WindowAggregate::output_schema(&spec.aggregation, time),
+            metrics,
+            pending: Pending::default(),
+            sessions: Sessions::new(spec.gap_ms, key)?,
+            buffer: Buffer::new(spec.aggregation.clone())?,
+            spec,
+        })
+    }
+
+    /// Takes out the rows that have no usable time: they are in no session, and need not wait.
+    fn without_event_time(&self, batch: EventBatch, out: &mut Output) -> Result<EventBatch> {
+        let times = batch.rows.column(self.spec.time_column).as_primitive::<TimestampMillisecondType>();
+        let usable = |row: usize| times.is_valid(row) && EventTime(times.value(row)).possible();
+        let mask: BooleanArray = (0..times.len()).map(|row| Some(usable(row))).collect();
+        if mask.true_count() == times.len() {
+            return Ok(batch);
+        }
+        let mut missed = Missed::default();
+        let without = (0..times.len()).filter(|&row| !usable(row));
+        without.for_each(|row| missed.push(row, None, LateReason::NoEventTime));
+        add(&self.metrics.no_event_time_rows, missed.len());
+        if let Some(late) = &self.spec.late {
+            out.emit_to(Port::LATE, late.batch(&batch, missed)?);
+        }
+        batch.filter(&mask)
+    }
+
+    fn judge(&mut self, ready: Ready, out: &mut Output) -> Result<()> {
+        let Ready { rows, watermarks, batches, origins } = ready;
+        let times = rows.column(self.spec.time_column).as_primitive::<TimestampMillisecondType>();
+        let key: Vec<ArrayRef> = self.spec.key_columns.iter().map(|&c| Arc::clone(rows.column(c))).collect();
+        let verdicts = self.sessions.assign(&key, times.values(), &watermarks)?;
+        let late: BooleanArray = verdicts.iter().map(|v| Some(matches!(v, Verdict::Late(..)))).collect();
+        let late_rows = late.true_count();
+        if late_rows == 0 {
+            let ids = verdicts.into_iter().filter_map(session).collect();
+            self.buffer.push(ids, rows);
+            return Ok(());
+        }
+        add(&self.metrics.late_rows, late_rows);
+        self.emit_late(&verdicts, &batches, &origins, out)?;
+        let ids = verdicts.into_iter().filter_map(session).collect();
+        self.buffer.push(ids, filter_record_batch(&rows, &not(&late)?)?);
+        Ok(())
+    }
+
+    fn emit_late(
+        &self,
+        verdicts: &[Verdict],
+        batches: &[EventBatch],
+        origins: &[(u32, u32)],
+        out: &mut Output,
+    ) -> Result<()> {
+        let Some(late) = &self.spec.late else { return Ok(()) };
+        let mut missed: Vec<Missed> = batches.iter().map(|_| Missed::default()).collect();
+        for (verdict, (batch, row)) in verdicts.iter().zip(origins) {
+            if let Verdict::Late(window, reason) = verdict {
+                missed[*batch as usize].push(*row as usize, Some(*window), *reason);
+            }
+        }
+        for (batch, missed) in batches.iter().zip(missed) {
+            if !missed.is_empty() {
+                out.emit_to(Port::LATE, late.batch(batch, missed)?);
+            }
+        }
+        Ok(())
+    }
+
+    fn fire(&mut self, watermark: Watermark, out: &mut Output) -> Result<()> {
+        let closed = self.sessions.close(watermark);
+        if closed.is_empty() {
+            return Ok(());
+        }
+        let results = self.buffer.results(&self.sessions, &closed)?;
+        let (ids, columns) = (results[0].as_primitive::<UInt32Type>(), &results[1..]);
+        let windows: Vec<Window> = ids.values().iter().map(|&id| self.sessions.window(id)).collect();
+        let bounds: [fn(&Window) -> i64; 3] = [|w| w.start_ms, |w| w.end_ms, |w| w.end_ms - 1];
+        let mut output: Vec<ArrayRef> = bounds.iter().map(|bound| self.bounds(windows.iter().map(bound))).collect();
+        output.extend_from_slice(columns);
+        let options = RecordBatchOptions::new().with_row_count(Some(windows.len()));
+        let batch = RecordBatch::try_new_with_options(Arc::clone(&self.schema), output, &options)?;
+        for offset in (0..windows.len()).step_by(OUTPUT_ROWS) {
+            out.emit(EventBatch::append(batch.slice(offset, OUTPUT_ROWS.min(windows.len() - offset))));
+        }
+        Ok(())
+    }
+
+    fn bounds(&self, times: impl Iterator<Item = i64>) -> ArrayRef {
+        let times = TimestampMillisecondArray::from_iter_values(times);
+        Arc::new(times.with_timezone_opt(self.time_zone.clone()))
+    }
+}
+
+fn session(verdict: Verdict) -> Option<SessionId> {
+    match verdict {
+        Verdict::In(id) => Some(id),
+        Verdict::Late(..) => None,
+    }
+}
+
+impl Operator for SessionAggregate {
+    fn on_batch(&mut self, batch: EventBatch, out: &mut Output) -> Result<()> {
+        add(&self.metrics.rows, batch.num_rows());
+        let batch = self.without_event_time(batch, out)?;
+        if batch.num_rows() > 0 {
+            self.pending.push(batch);
+        }
+        Ok(())
+    }
+
+    fn on_watermark(&mut self, watermark: Watermark, out: &mut Output) -> Result<()> {
+        if let Some(ready) = self.pending.ready(watermark)? {
+            self.judge(ready, out)?;
+        }
+        self.fire(watermark, out)?;
+        if self.buffer.is_full() {
+            self.buffer.compact(&self.sessions)?;
+            self.sessions.forget(watermark)?;
+        }
+        Ok(())
+    }
+}

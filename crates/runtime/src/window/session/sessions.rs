@@ -1,0 +1,268 @@
+//! Who belongs together: the sessions of every key, open and lately closed.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, UInt32Array};
+use arrow::compute::take;
+use arrow::datatypes::{FieldRef, Schema, SchemaRef};
+use datafusion::logical_expr::EmitTo;
+use datafusion::physical_plan::aggregates::group_values::{GroupValues, new_group_values};
+use datafusion::physical_plan::aggregates::order::GroupOrdering;
+use tidemill_core::{Result, Watermark};
+
+use crate::engine_error;
+use crate::metrics::LateReason;
+use crate::window::Window;
+
+/// A session's number; reused once nothing speaks of it any more.
+pub(super) type SessionId = u32;
+
+/// What became of a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verdict {
+    In(SessionId),
+    /// It missed the window.
+    Late(Window, LateReason),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Open,
+    /// Its result has been emitted.
+    Fired,
+    /// It became part of another.
+    Merged(SessionId),
+    Free,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Session {
+    window: Window,
+    state: State,
+}
+
+/// The sessions of all keys of one subtask.
+pub(super) struct Sessions {
+    gap_ms: i64,
+    key_schema: SchemaRef,
+    /// `None` where there is no key: then there is one, with number 0.
+    keys: Option<Box<dyn GroupValues>>,
+    /// By key: its sessions, open and remembered, in no order. Few: mostly one.
+    by_key: Vec<Vec<SessionId>>,
+    sessions: Vec<Session>,
+    free: Vec<SessionId>,
+    /// By an end that the session once had; checked against its present one when it is due.
+    due: BTreeMap<i64, Vec<SessionId>>,
+    /// Scratch space.
+    key_numbers: Vec<usize>,
+}
+
+impl Sessions {
+    pub(super) fn new(gap_ms: i64, key: Vec<FieldRef>) -> Result<Self> {
+        let key_schema = Arc::new(Schema::new(key));
+        Ok(Self {
+            keys: new_keys(&key_schema)?,
+            gap_ms,
+            key_schema,
+            by_key: vec![],
+            sessions: vec![],
+            free: vec![],
+            due: BTreeMap::new(),
+            key_numbers: vec![],
+        })
+    }
+
+    /// Judges rows, in the order that counts.
+    pub(super) fn assign(&mut self, key: &[ArrayRef], times: &[i64], watermarks: &[i64]) -> Result<Vec<Verdict>> {
+        match &mut self.keys {
+            Some(keys) => keys.intern(key, &mut self.key_numbers).map_err(engine_error)?,
+            None => {
+                self.key_numbers.clear();
+                self.key_numbers.resize(times.len(), 0);
+            }
+        }
+        let keys = self.keys.as_ref().map_or(1, |keys| keys.len());
+        self.by_key.resize(keys.max(self.by_key.len()), vec![]);
+        let key_numbers = std::mem::take(&mut self.key_numbers);
+        let rows = key_numbers.iter().zip(times).zip(watermarks);
+        let verdicts = rows.map(|((&key, &time), &watermark)| self.assign_row(key, time, Watermark(watermark)));
+        let verdicts = verdicts.collect();
+        self.key_numbers = key_numbers;
+        Ok(verdicts)
+    }
+
+    fn assign_row(&mut self, key: usize, time_ms: i64, clock: Watermark) -> Verdict {
+        let own = Window { start_ms: time_ms, end_ms: time_ms + self.gap_ms };
+        let mut found: Option<SessionId> = None;
+        let mut closed: Option<Window> = None;
+        for position in 0..self.by_key[key].len() {
+            let id = self.by_key[key][position];
+            let session = &self.sessions[id as usize];
+            // Two that touch are one, as in Flink.
+            if session.window.start_ms > own.end_ms || session.window.end_ms < own.start_ms {
+                continue;
+            }
+            if clock.closes(session.window.end_ms) {
+                closed = closed.into_iter().chain([session.window]).min();
+            } else {
+                found = Some(id);
+            }
+        }
+        if let Some(window) = closed {
+            return Verdict::Late(window, LateReason::SessionClosed);
+        }
+        let Some(id) = found else {
+            if clock.closes(own.end_ms) {
+                return Verdict::Late(own, LateReason::Late);
+            }
+            return Verdict::In(self.open(own, key));
+        };
+        self.extend(id, own, key);
+        Verdict::In(id)
+    }
+
+    fn open(&mut self, window: Window, key: usize) -> SessionId {
+        let session = Session { window, state: State::Open };
+        let id = match self.free.pop() {
+            Some(id) => {
+                self.sessions[id as usize] = session;
+                id
+            }
+            None => {
+                self.sessions.push(session);
+                number(self.sessions.len() - 1)
+            }
+        };
+        self.by_key[key].push(id);
+        self.due.entry(window.end_ms).or_default().push(id);
+        id
+    }
+
+    /// Adds a row's window to a session, and merges those that it now touches. None is closed: the
+    /// row would have touched it too.
+    fn extend(&mut self, id: SessionId, own: Window, key: usize) {
+        let mut window = self.sessions[id as usize].window;
+        if own.start_ms >= window.start_ms && own.end_ms <= window.end_ms {
+            return;
+        }
+        window.start_ms = window.start_ms.min(own.start_ms);
+        window.end_ms = window.end_ms.max(own.end_ms);
+        let mut of_key = std::mem::take(&mut self.by_key[key]);
+        of_key.retain(|&other| {
+            let session = &mut self.sessions[other as usize];
+            let touches = session.window.start_ms <= own.end_ms && session.window.end_ms >= own.start_ms;
+            if other == id || session.state != State::Open || !touches {
+                return true;
+            }
+            window.start_ms = window.start_ms.min(session.window.start_ms);
+            window.end_ms = window.end_ms.max(session.window.end_ms);
+            session.state = State::Merged(id);
+            false
+        });
+        self.by_key[key] = of_key;
+        self.sessions[id as usize].window = window;
+    }
+
+    /// The session that this one has become part of, or itself.
+    pub(super) fn resolve(&self, id: SessionId) -> SessionId {
+        match self.sessions[id as usize].state {
+            State::Merged(into) => self.resolve(into),
+            _ => id,
+        }
+    }
+
+    pub(super) fn window(&self, id: SessionId) -> Window {
+        self.sessions[id as usize].window
+    }
+
+    /// Whether the session still waits for its end.
+    pub(super) fn is_open(&self, id: SessionId) -> bool {
+        self.sessions[id as usize].state == State::Open
+    }
+
+    /// The open sessions that the watermark closes, by their end; from now on they have fired.
+    pub(super) fn close(&mut self, watermark: Watermark) -> Vec<SessionId> {
+        let mut closed = vec![];
+        while let Some(entry) = self.due.first_entry().filter(|entry| watermark.closes(*entry.key())) {
+            for id in entry.remove() {
+                let session = &mut self.sessions[id as usize];
+                if session.state != State::Open {
+                    continue;
+                }
+                if watermark.closes(session.window.end_ms) {
+                    session.state = State::Fired;
+                    closed.push(id);
+                } else {
+                    self.due.entry(session.window.end_ms).or_default().push(id);
+                }
+            }
+        }
+        closed.sort_unstable_by_key(|&id| (self.window(id).end_ms, id));
+        closed
+    }
+
+    /// Forgets what no row to come can touch, and keys without a session. Call it when nothing
+    /// outside speaks of a session that is not open.
+    ///
+    /// A row to come has a watermark of at least `watermark`. It is in time by its own window only if
+    /// it is less than a gap behind that, or by an open session that it touches: a closed session
+    /// more than a gap before both can't be touched by a row that would otherwise be in time.
+    pub(super) fn forget(&mut self, watermark: Watermark) -> Result<()> {
+        for key in 0..self.by_key.len() {
+            let sessions = &self.sessions;
+            let of_key = &mut self.by_key[key];
+            let open = of_key.iter().filter(|&&id| sessions[id as usize].state == State::Open);
+            let first_open_ms = open.map(|&id| sessions[id as usize].window.start_ms).min().unwrap_or(i64::MAX);
+            let reach_ms = watermark.0.min(first_open_ms).saturating_sub(self.gap_ms);
+            of_key.retain(|&id| {
+                let session = &sessions[id as usize];
+                session.state == State::Open || session.window.end_ms >= reach_ms
+            });
+        }
+        let mut kept = vec![false; self.sessions.len()];
+        self.by_key.iter().flatten().for_each(|&id| kept[id as usize] = true);
+        // An end that was superseded may still name a session: keep it until then.
+        self.due.values_mut().for_each(|ids| ids.retain(|&id| kept[id as usize]));
+        self.due.retain(|_, ids| !ids.is_empty());
+        for (id, kept) in kept.into_iter().enumerate() {
+            if !kept && self.sessions[id].state != State::Free {
+                self.sessions[id].state = State::Free;
+                self.free.push(number(id));
+            }
+        }
+        let used = self.by_key.iter().filter(|of_key| !of_key.is_empty()).count();
+        if self.by_key.len() > 2 * used + 1024 { self.forget_keys() } else { Ok(()) }
+    }
+
+    /// Rebuilds the table of keys with those that have a session: DataFusion's can't remove one.
+    fn forget_keys(&mut self) -> Result<()> {
+        let Some(keys) = &mut self.keys else { return Ok(()) };
+        let used: Vec<usize> = (0..self.by_key.len()).filter(|&key| !self.by_key[key].is_empty()).collect();
+        let indices: UInt32Array = used.iter().map(|&key| number(key)).collect();
+        let columns = keys.emit(EmitTo::All).map_err(engine_error)?;
+        let columns = columns.iter().map(|c| take(c, &indices, None)).collect::<Result<Vec<_>, _>>()?;
+        let mut rebuilt = new_keys(&self.key_schema)?;
+        if let Some(rebuilt) = &mut rebuilt {
+            rebuilt.intern(&columns, &mut self.key_numbers).map_err(engine_error)?;
+        }
+        let mut by_key = vec![vec![]; used.len()];
+        for (old, &new) in used.iter().zip(&self.key_numbers) {
+            by_key[new] = std::mem::take(&mut self.by_key[*old]);
+        }
+        self.keys = rebuilt;
+        self.by_key = by_key;
+        Ok(())
+    }
+}
+
+fn new_keys(schema: &SchemaRef) -> Result<Option<Box<dyn GroupValues>>> {
+    if schema.fields().is_empty() {
+        return Ok(None);
+    }
+    new_group_values(Arc::clone(schema), &GroupOrdering::None).map(Some).map_err(engine_error)
+}
+
+fn number(index: usize) -> u32 {
+    u32::try_from(index).expect("a subtask has fewer than 2^32 sessions and keys")
+}

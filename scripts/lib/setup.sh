@@ -1,0 +1,61 @@
+# Sourced by the other scripts: goes to the root of the checkout, finds the Rust toolchain and the
+# target folder, and installs what is missing. Says nothing when nothing is missing.
+
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+export PATH="${CARGO_HOME:-$HOME/.cargo}/bin:$PATH"
+# Outside the checkout, so that another clone finds the built libraries again.
+export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/tidemill/target}"
+
+say() { printf '%s\n' "$*" >&2; }
+
+stop() {
+  say "$@"
+  exit 1
+}
+
+# install_debian PACKAGE...
+install_debian() {
+  command -v apt-get >/dev/null || stop "Please install with your package manager: $*"
+  local as_root=()
+  if [ "$(id -u)" != 0 ]; then
+    command -v sudo >/dev/null || stop "Please have an administrator run: apt-get install $*"
+    as_root=(sudo)
+  fi
+  say "Installing $* ..."
+  "${as_root[@]}" apt-get update -qq >&2
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >&2
+}
+
+# The C compiler builds zstd and the stack switching of the SQL parser, and links.
+need_compiler() {
+  command -v cc >/dev/null || install_debian build-essential
+  # Without certificates cargo can't reach the registry.
+  [ -e /etc/ssl/certs/ca-certificates.crt ] || [ ! -e /etc/debian_version ] || install_debian ca-certificates
+}
+
+need_rust() {
+  local needed found
+  needed=$(sed -n 's/^rust-version = "\(.*\)"$/\1/p' Cargo.toml)
+  command -v cargo >/dev/null ||
+    stop "Rust $needed or newer is needed, which Debian does not have: install it as https://rustup.rs says, then run this again."
+  found=$(rustc --version | cut -d ' ' -f 2)
+  [ "$(printf '%s\n' "$needed" "${found%%-*}" | sort -V | head -n 1)" = "$needed" ] ||
+    stop "Rust $needed or newer is needed and this is $found: run 'rustup update stable', then run this again."
+}
+
+# What formats and lints; part of most toolchains, but not of rustup's minimal profile.
+need_lints() {
+  cargo fmt --version >/dev/null 2>&1 || rustup component add rustfmt >&2
+  cargo clippy --version >/dev/null 2>&1 || rustup component add clippy >&2
+}
+
+need_nextest() {
+  cargo nextest --version >/dev/null 2>&1 && return
+  say "Installing cargo-nextest, the test runner (some minutes) ..."
+  # Without the part that updates itself, which would take longest to build.
+  cargo install --quiet --locked cargo-nextest --no-default-features --features default-no-update
+}
+
+need_compiler
+need_rust

@@ -1,0 +1,21 @@
+SET 'tidemill.late-output.totals' = 'late';
+CREATE TABLE orders (
+  category STRING,
+  amount DECIMAL(10, 2),
+  ts TIMESTAMP(3),
+  WATERMARK FOR ts AS ts - INTERVAL '5' SECOND
+) WITH ('connector' = 'filesystem', 'path' = 'orders.jsonl', 'format' = 'json');
+CREATE TABLE late (
+  category STRING,
+  amount DECIMAL(10, 2),
+  ts TIMESTAMP(3),
+  window_start TIMESTAMP(3),
+  window_end TIMESTAMP(3),
+  late_reason STRING,
+  row_watermark TIMESTAMP(3),
+  source_partition STRING,
+  source_offset BIGINT
+) WITH ('connector' = 'filesystem', 'path' = 'out/late', 'format' = 'json');
+SELECT window_start, window_end, COUNT(*) AS orders
+FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE))
+GROUP BY window_start, window_end;
