@@ -10,6 +10,7 @@
 //! on how far the operators after the exchange have come.
 
 mod aggregate;
+mod assign;
 mod assigner;
 mod late;
 mod pre_aggregate;
@@ -17,6 +18,7 @@ mod session;
 mod table;
 
 pub use aggregate::WindowAggregate;
+pub use assign::{AssignWindows, windows_of};
 pub use assigner::{Window, WindowAssigner};
 pub use late::{LATE_COLUMNS, LateOutput, late_schema};
 pub use pre_aggregate::PreAggregate;

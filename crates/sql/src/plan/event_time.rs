@@ -1,10 +1,11 @@
 //! Which columns of a plan are event time: the column that a table's watermark is declared for, as
-//! long as nothing but its name changes on the way.
+//! long as nothing but its name changes on the way, and `window_time` of what has windows.
 
 use datafusion::common::Column;
 use datafusion::datasource::DefaultTableSource;
 use datafusion::logical_expr::{Expr, LogicalPlan, TableScan};
 
+use super::{Bound, bound_at};
 use crate::catalog::Table;
 use crate::physical::batch::SourceTable;
 
@@ -21,6 +22,9 @@ pub(crate) fn is_event_time(plan: &LogicalPlan, column: &Column) -> bool {
 }
 
 fn event_time_at(plan: &LogicalPlan, index: usize) -> bool {
+    if bound_at(plan, index) == Some(Bound::Time) {
+        return true;
+    }
     match plan {
         LogicalPlan::TableScan(scan) => {
             let name = scan.projected_schema.field(index).name();

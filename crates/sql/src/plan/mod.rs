@@ -1,11 +1,13 @@
 //! What both drivers know of a logical plan, and how its errors become ours.
 
+mod attached;
 mod column_names;
 mod error;
 mod event_time;
 mod windows;
 
+pub(crate) use attached::{Bound, bound_at, bound_of, is_windowed};
 pub(crate) use column_names::position_columns;
 pub(crate) use error::plan_error;
 pub(crate) use event_time::{is_event_time, scanned, unaliased};
-pub(crate) use windows::{scanned_table, windows};
+pub(crate) use windows::{function_below, scanned_table, windows};

@@ -6,22 +6,34 @@ use datafusion::common::Result;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::{Extension, LogicalPlan};
 
-use super::scanned;
+use super::{is_windowed, scanned};
 use crate::catalog::Table;
 use crate::window_tvf::WindowTvf;
 
-/// Every window function of the plan, from the top down.
+/// Every window function of the plan whose rows are grouped by window, from the top down: there
+/// rows can be late.
 pub(crate) fn windows(plan: &LogicalPlan) -> Result<Vec<WindowTvf>> {
     let mut windows = vec![];
     plan.apply(|node| {
-        if let LogicalPlan::Extension(Extension { node }) = node
-            && let Some(window) = node.as_any().downcast_ref::<WindowTvf>()
+        if let LogicalPlan::Aggregate(aggregate) = node
+            && is_windowed(aggregate)
         {
-            windows.push(window.clone());
+            windows.extend(function_below(&aggregate.input).cloned());
         }
         Ok(TreeNodeRecursion::Continue)
     })?;
     Ok(windows)
+}
+
+/// The window function below, if only filters, aliases and projections stand between.
+pub(crate) fn function_below(plan: &LogicalPlan) -> Option<&WindowTvf> {
+    match plan {
+        LogicalPlan::Extension(Extension { node }) => node.as_any().downcast_ref::<WindowTvf>(),
+        LogicalPlan::Filter(filter) => function_below(&filter.input),
+        LogicalPlan::SubqueryAlias(alias) => function_below(&alias.input),
+        LogicalPlan::Projection(projection) => function_below(&projection.input),
+        _ => None,
+    }
 }
 
 /// The table below a plan that has one input all the way down.

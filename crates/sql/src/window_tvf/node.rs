@@ -120,7 +120,14 @@ impl UserDefinedLogicalNodeCore for WindowTvf {
     }
 
     fn prevent_predicate_push_down_columns(&self) -> HashSet<String> {
-        [WINDOW_START, WINDOW_END, WINDOW_TIME].into_iter().map(str::to_owned).collect()
+        let mut prevented: HashSet<String> = [WINDOW_START, WINDOW_END, WINDOW_TIME].map(str::to_owned).into();
+        // A session is made of all of its key's rows: only whole keys may be left out before it.
+        if let WindowKind::Session { key, .. } = &self.kind {
+            let fields = self.input.schema().fields().iter();
+            let others = fields.filter(|field| key.iter().all(|column| column.name() != field.name()));
+            prevented.extend(others.map(|field| field.name().clone()));
+        }
+        prevented
     }
 
     fn fmt_for_explain(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

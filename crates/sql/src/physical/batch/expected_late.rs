@@ -24,6 +24,7 @@ use super::planner::physical_plan;
 use super::source::{IDENTITY, SourceTable};
 use super::{LateRow, not_late::identity_column};
 use crate::plan::{plan_error, scanned_table, windows};
+use crate::session::optimize_for_live;
 use crate::window_tvf::WindowKind;
 use crate::{Pipeline, PlannedStatement};
 
@@ -31,7 +32,9 @@ use crate::{Pipeline, PlannedStatement};
 pub async fn expected_late(pipeline: &Pipeline, statement: &PlannedStatement) -> Result<Vec<LateRow>> {
     let at_statement = |e| plan_error(e, &statement.excerpt);
     let mut late = vec![];
-    for window in windows(&statement.plan).map_err(at_statement)? {
+    // Rows that a filter above the window takes out never reach it live.
+    let plan = optimize_for_live(statement.plan.clone(), &pipeline.session.state(), &statement.excerpt)?;
+    for window in windows(&plan).map_err(at_statement)? {
         let Some(input) = carry(&window.input).map_err(at_statement)? else { continue };
         let Some(table) = scanned_table(&window.input) else { continue };
         let watermarks = row_watermarks(pipeline, statement, &SourceTable::new(table)).await?;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, TimestampMillisecondArray, UInt32Array};
+use arrow::array::{AsArray, RecordBatch};
 use arrow::compute::take_record_batch;
 use arrow::datatypes::{Int64Type, SchemaRef, TimestampMillisecondType};
 use datafusion::common::tree_node::TreeNodeRecursion;
@@ -13,8 +13,7 @@ use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
 use futures::StreamExt;
-use tidemill_core::EventTime;
-use tidemill_runtime::window::{Window, WindowAssigner};
+use tidemill_runtime::window::{Window, WindowAssigner, windows_of};
 
 use super::LateRows;
 
@@ -33,30 +32,9 @@ pub(super) struct WindowColumns {
 impl WindowColumns {
     fn apply(&self, rows: &RecordBatch) -> Result<RecordBatch> {
         let times = rows.column(self.time).as_primitive::<TimestampMillisecondType>();
-        let (mut indices, mut windows) = (Vec::with_capacity(rows.num_rows()), Vec::with_capacity(rows.num_rows()));
-        for (row, index) in (0..rows.num_rows()).zip(0u32..) {
-            // As live: a row without a possible time is in no window.
-            if times.is_null(row) || !EventTime(times.value(row)).possible() {
-                continue;
-            }
-            for window in self.assigner.windows(self.assigner.pane(times.value(row))) {
-                if !self.excepted(rows, row, window) {
-                    indices.push(index);
-                    windows.push(window);
-                }
-            }
-        }
-        let taken = take_record_batch(&rows.project(&self.kept)?, &UInt32Array::from(indices))?;
-        let mut columns = taken.columns().to_vec();
-        let zone = match times.data_type() {
-            arrow::datatypes::DataType::Timestamp(_, zone) => zone.clone(),
-            _ => None,
-        };
-        let bound = |of: fn(&Window) -> i64| -> ArrayRef {
-            let values = TimestampMillisecondArray::from_iter_values(windows.iter().map(of));
-            Arc::new(values.with_timezone_opt(zone.clone()))
-        };
-        columns.extend([bound(|w| w.start_ms), bound(|w| w.end_ms), bound(|w| w.end_ms - 1)]);
+        let (indices, bounds) = windows_of(times, self.assigner, |row, window| !self.excepted(rows, row, window));
+        let taken = take_record_batch(&rows.project(&self.kept)?, &indices)?;
+        let columns = taken.columns().iter().cloned().chain(bounds).collect();
         Ok(RecordBatch::try_new(Arc::clone(&self.schema), columns)?)
     }
 

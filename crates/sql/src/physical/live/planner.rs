@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow::datatypes::SchemaRef;
 use datafusion::common::DFSchema;
 use datafusion::execution::SessionState;
-use datafusion::logical_expr::LogicalPlan;
+use datafusion::logical_expr::{Extension, LogicalPlan};
 use tidemill_core::{Error, Result};
 use tidemill_runtime::connector::ChangelogMode;
 use tidemill_runtime::graph::{EventTimeSpec, JobGraph, MakeOperator, SourceSpec, Stream};
@@ -105,6 +105,7 @@ impl<'a> Planner<'a> {
                 self.calc(&projection.input, calc, live)
             }
             LogicalPlan::Aggregate(aggregate) => self.window_aggregate(aggregate, live),
+            LogicalPlan::Extension(Extension { node }) => self.window_columns(node.as_ref(), live),
             other => Err(refusal(other).at(live.statement.excerpt.clone())),
         }
     }
@@ -153,10 +154,6 @@ fn refusal(plan: &LogicalPlan) -> Error {
         LogicalPlan::Distinct(_) => ("SELECT DISTINCT", "run the file with --batch"),
         LogicalPlan::Union(_) => ("UNION", "run the file with --batch, or write one INSERT a branch"),
         LogicalPlan::Window(_) => ("OVER", "run the file with --batch"),
-        LogicalPlan::Extension(_) => (
-            "a window function without GROUP BY window_start, window_end",
-            "group by both, or run the file with --batch",
-        ),
         _ => ("this query", "run the file with --batch"),
     };
     Error::invalid(format!("{what} is not supported in a live run yet")).hint(hint)

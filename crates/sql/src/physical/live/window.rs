@@ -6,22 +6,28 @@
 
 use std::sync::Arc;
 
+use arrow::datatypes::IntervalMonthDayNano;
 use arrow::datatypes::{DataType, SchemaRef};
-use datafusion::common::Column;
 use datafusion::common::tree_node::{Transformed, TreeNode};
-use datafusion::logical_expr::{Aggregate, Expr, Extension, LogicalPlan};
+use datafusion::common::{Column, ScalarValue, internal_datafusion_err};
+use datafusion::error::DataFusionError;
+use datafusion::logical_expr::{
+    Aggregate, Expr, Extension, LogicalPlan, LogicalPlanBuilder, UserDefinedLogicalNode, lit,
+};
 use tidemill_core::{Error, Excerpt, Result};
+use tidemill_runtime::engine_error;
 use tidemill_runtime::exchange::Partitioning;
 use tidemill_runtime::graph::{MakeOperator, Stream};
 use tidemill_runtime::metrics::WindowMetrics;
 use tidemill_runtime::operator::Port;
 use tidemill_runtime::window::{
-    Aggregation, LateOutput, PreAggregate, SessionAggregate, SessionSpec, WindowAggregate, WindowAssigner,
+    Aggregation, AssignWindows, LateOutput, PreAggregate, SessionAggregate, SessionSpec, WindowAggregate,
+    WindowAssigner,
 };
 
 use super::expressions::{Expressions, arrow_schema, pick};
 use super::planner::{LiveStatement, Planned, Planner, make_calc};
-use crate::plan::{plan_error, scanned_table, unaliased};
+use crate::plan::{Bound, bound_of, function_below, is_windowed, plan_error, scanned_table, unaliased};
 use crate::window_tvf::{WINDOW_END, WINDOW_START, WINDOW_TIME, WindowKind, WindowTvf};
 
 /// What both kinds of windows are built from.
@@ -36,8 +42,8 @@ struct Build {
 }
 
 /// A grouped window over the input of its function.
-struct WindowedAggregate<'a> {
-    window: &'a WindowTvf,
+struct WindowedAggregate {
+    window: WindowTvf,
     /// What stands in the output for each group expression.
     groups: Vec<Group>,
     /// Over the function's input.
@@ -55,7 +61,7 @@ impl Planner<'_> {
     pub(super) fn window_aggregate(&mut self, aggregate: &Aggregate, live: &LiveStatement<'_>) -> Result<Planned> {
         let excerpt = &live.statement.excerpt;
         let windowed = windowed(aggregate).map_err(|e| e.at(excerpt.clone()))?;
-        let window = windowed.window;
+        let window = &windowed.window;
         let input = self.node(&window.input, live)?;
         let aggregation = self.aggregation(&windowed, live)?;
         let time_index = window.time_index().map_err(|e| plan_error(e, excerpt))?;
@@ -97,6 +103,33 @@ impl Planner<'_> {
         Ok(Planned { stream: self.graph.chain(results, make_calc(in_order)), late: late_outputs, metrics: all_metrics })
     }
 
+    /// A window function that nobody groups by: its columns behind those of its input.
+    pub(super) fn window_columns(
+        &mut self,
+        node: &dyn UserDefinedLogicalNode,
+        live: &LiveStatement<'_>,
+    ) -> Result<Planned> {
+        let excerpt = &live.statement.excerpt;
+        let Some(window) = node.as_any().downcast_ref::<WindowTvf>() else {
+            return Err(Error::internal(format!("no live form of {}", node.name())));
+        };
+        let WindowKind::Aligned(assigner) = window.kind else {
+            return Err(Error::invalid("a SESSION without GROUP BY is not supported in a live run yet")
+                .hint("GROUP BY window_start, window_end and the session's key")
+                .at(excerpt.clone()));
+        };
+        let input = self.node(&window.input, live)?;
+        let time_index = window.time_index().map_err(|e| plan_error(e, excerpt))?;
+        let schema = arrow_schema(node.schema());
+        let metrics = Arc::new(WindowMetrics::default());
+        let mut all_metrics = input.metrics;
+        all_metrics.push(Arc::clone(&metrics));
+        let make: MakeOperator = Arc::new(move || {
+            Ok(Box::new(AssignWindows::new(time_index, assigner, Arc::clone(&schema), Arc::clone(&metrics))))
+        });
+        Ok(Planned { stream: self.graph.chain(input.stream, make), late: input.late, metrics: all_metrics })
+    }
+
     /// Two phases: panes before the exchange, windows behind it.
     fn aligned(&mut self, assigner: WindowAssigner, build: Build) -> (Stream, Stream) {
         let Build { input, time_index, time_type, aggregation, late, metrics, name } = build;
@@ -133,7 +166,7 @@ impl Planner<'_> {
         (results, results)
     }
 
-    fn aggregation(&self, windowed: &WindowedAggregate<'_>, live: &LiveStatement<'_>) -> Result<Aggregation> {
+    fn aggregation(&self, windowed: &WindowedAggregate, live: &LiveStatement<'_>) -> Result<Aggregation> {
         let expressions = Expressions { state: self.state, excerpt: &live.statement.excerpt };
         let input = &windowed.window.input;
         let mut groups = vec![];
@@ -156,7 +189,7 @@ impl Planner<'_> {
     }
 }
 
-impl WindowedAggregate<'_> {
+impl WindowedAggregate {
     /// Where the aggregate's columns stand in [`WindowAggregate::output_schema`].
     fn output_columns(&self) -> Vec<usize> {
         let mut next_key = 3..;
@@ -172,7 +205,7 @@ impl WindowedAggregate<'_> {
 
 /// A session belongs to its key: a group over several keys would mix sessions that only happen to
 /// have the same bounds.
-fn check_session_key(windowed: &WindowedAggregate<'_>, excerpt: &Excerpt) -> Result<()> {
+fn check_session_key(windowed: &WindowedAggregate, excerpt: &Excerpt) -> Result<()> {
     let WindowKind::Session { key, .. } = &windowed.window.kind else { return Ok(()) };
     let grouped = |column: &Column| {
         windowed.groups.iter().any(|group| matches!(group, Group::Key(Expr::Column(c)) if c == column))
@@ -185,35 +218,50 @@ fn check_session_key(windowed: &WindowedAggregate<'_>, excerpt: &Excerpt) -> Res
     }
 }
 
-fn windowed(aggregate: &Aggregate) -> Result<WindowedAggregate<'_>> {
+fn windowed(aggregate: &Aggregate) -> Result<WindowedAggregate> {
     let mut groups = aggregate.group_expr.clone();
     let mut calls = aggregate.aggr_expr.clone();
     if groups.iter().any(|group| matches!(group, Expr::GroupingSet(_))) {
         return Err(Error::invalid("GROUPING SETS, ROLLUP and CUBE are not supported in a live run yet")
             .hint("run the file with --batch"));
     }
-    let window = fold_down(&aggregate.input, &mut groups, &mut calls)?;
-    let groups: Vec<Group> = groups.into_iter().map(|group| bound_or_key(group, window)).collect::<Result<_>>()?;
-    for (position, name) in [(0, WINDOW_START), (1, WINDOW_END)] {
-        if !groups.iter().any(|group| matches!(group, Group::Bound(p) if *p == position)) {
-            return Err(Error::invalid(format!("a grouped window needs {name} in its GROUP BY"))
-                .hint("GROUP BY window_start, window_end, ..."));
-        }
+    if !is_windowed(aggregate) {
+        return Err(not_windowed(aggregate));
     }
-    if calls.iter().any(|call| window_column(call, window)) {
+    let window = match fold_down(&aggregate.input, &mut groups, &mut calls)? {
+        Some(window) => window.clone(),
+        None => attached(aggregate, &mut groups, &mut calls).map_err(engine_error)?,
+    };
+    let groups: Vec<Group> = groups.into_iter().map(|group| bound_or_key(group, &window)).collect::<Result<_>>()?;
+    if calls.iter().any(|call| window_column(call, &window)) {
         return Err(Error::invalid("an aggregate of window_start, window_end or window_time is not supported yet")
-            .hint("both are the same for all rows of the window: select them as they are"));
+            .hint("they are the same for all rows of the window: select them as they are"));
     }
     Ok(WindowedAggregate { window, groups, calls })
 }
 
-/// Goes down to the window function, rewriting the expressions to its columns.
-fn fold_down<'a>(plan: &'a LogicalPlan, groups: &mut [Expr], calls: &mut [Expr]) -> Result<&'a WindowTvf> {
+fn not_windowed(aggregate: &Aggregate) -> Error {
+    let has = |bound| aggregate.group_expr.iter().any(|group| bound_of(group, &aggregate.input) == Some(bound));
+    let missing = match (has(Bound::Start), has(Bound::End)) {
+        (true, false) => "window_end",
+        (false, true) => "window_start",
+        _ => {
+            return Error::invalid("GROUP BY without a window is not supported in a live run yet")
+                .hint("group by window_start and window_end of a TUMBLE(...), or run the file with --batch");
+        }
+    };
+    Error::invalid(format!("a grouped window needs {missing} in its GROUP BY"))
+        .hint("GROUP BY window_start, window_end, ...")
+}
+
+/// Goes down to the window function, rewriting the expressions to its columns; `None` where the
+/// rows have their windows from a grouped window below.
+fn fold_down<'a>(plan: &'a LogicalPlan, groups: &mut [Expr], calls: &mut [Expr]) -> Result<Option<&'a WindowTvf>> {
     match plan {
-        LogicalPlan::Extension(Extension { node }) => node
-            .as_any()
-            .downcast_ref::<WindowTvf>()
-            .ok_or_else(|| Error::internal(format!("no live form of {}", node.name()))),
+        LogicalPlan::Extension(Extension { node }) => match node.as_any().downcast_ref::<WindowTvf>() {
+            Some(window) => Ok(Some(window)),
+            None => Err(Error::internal(format!("no live form of {}", node.name()))),
+        },
         LogicalPlan::SubqueryAlias(alias) => {
             let below = alias.input.schema();
             replace(groups, calls, plan, |index| {
@@ -226,16 +274,55 @@ fn fold_down<'a>(plan: &'a LogicalPlan, groups: &mut [Expr], calls: &mut [Expr])
             replace(groups, calls, plan, |index| unaliased(&projection.expr[index]).clone())?;
             fold_down(&projection.input, groups, calls)
         }
-        LogicalPlan::Filter(_) => Err(Error::invalid(
+        LogicalPlan::Filter(filter) if function_below(&filter.input).is_some() => Err(Error::invalid(
             "a condition on the window's columns is not supported in a live run yet",
         )
         .hint(
             "put it around the grouped query: SELECT ... FROM (SELECT ... GROUP BY window_start, window_end) WHERE ...",
         )),
-        _ => Err(Error::invalid("GROUP BY without a window is not supported in a live run yet")
-            .hint("group by window_start and window_end of a TUMBLE(...), or run the file with --batch")),
+        _ => Ok(None),
     }
 }
+
+/// A window over rows that have their windows already: each end is a pane of its own, one
+/// millisecond long, and `window_start` is one of the group's columns.
+fn attached(
+    aggregate: &Aggregate,
+    groups: &mut Vec<Expr>,
+    calls: &mut Vec<Expr>,
+) -> datafusion::error::Result<WindowTvf> {
+    *groups = aggregate.group_expr.clone();
+    *calls = aggregate.aggr_expr.clone();
+    let input = aggregate.input.as_ref();
+    let end = groups.iter().find(|group| bound_of(group, input) == Some(Bound::End)).cloned();
+    let end = end.ok_or_else(|| internal_datafusion_err!("a window without an end"))?;
+    let one_ms = ScalarValue::IntervalMonthDayNano(Some(IntervalMonthDayNano::new(0, 0, 1_000_000)));
+    // Other names than the window's own columns, which the new function adds.
+    let renamed = |index: usize| format!("__tidemill_{index}");
+    let mut columns: Vec<Expr> = (0..input.schema().fields().len())
+        .map(|index| {
+            let (qualifier, field) = input.schema().qualified_field(index);
+            Expr::Column(Column::new(qualifier.cloned(), field.name().clone())).alias(renamed(index))
+        })
+        .collect();
+    columns.push((unaliased(&end).clone() - lit(one_ms)).alias(ATTACHED_TIME));
+    let bounds: Vec<Option<Bound>> = groups.iter().map(|group| bound_of(group, input)).collect();
+    replace(groups, calls, input, |index| Expr::Column(Column::new_unqualified(renamed(index))))
+        .map_err(|e| DataFusionError::External(Box::new(e)))?;
+    for (group, bound) in groups.iter_mut().zip(bounds) {
+        match bound {
+            Some(Bound::End) => *group = Expr::Column(Column::new_unqualified(WINDOW_END)),
+            Some(Bound::Time) => *group = Expr::Column(Column::new_unqualified(WINDOW_TIME)),
+            Some(Bound::Start) | None => {}
+        }
+    }
+    let input = LogicalPlanBuilder::from(input.clone()).project(columns)?.build()?;
+    let pane = WindowAssigner::tumble(1, 0).map_err(|e| DataFusionError::External(Box::new(e)))?;
+    WindowTvf::new(input, Column::new_unqualified(ATTACHED_TIME), WindowKind::Aligned(pane), None)
+}
+
+/// The last moment of the window that a row has already.
+const ATTACHED_TIME: &str = "__tidemill_window_time";
 
 /// Puts what `below` says in place of each column of `plan`.
 fn replace(groups: &mut [Expr], calls: &mut [Expr], plan: &LogicalPlan, below: impl Fn(usize) -> Expr) -> Result<()> {
@@ -245,7 +332,7 @@ fn replace(groups: &mut [Expr], calls: &mut [Expr], plan: &LogicalPlan, below: i
             Expr::Column(column) => Ok(Transformed::yes(below(plan.schema().index_of_column(column)?))),
             _ => Ok(Transformed::no(e)),
         });
-        let replaced = replaced.map_err(tidemill_runtime::engine_error)?.data;
+        let replaced = replaced.map_err(engine_error)?.data;
         // An aggregate keeps its name, which messages about it show.
         let renamed = replaced.schema_name().to_string() != name;
         *expr = match replaced {
@@ -258,6 +345,7 @@ fn replace(groups: &mut [Expr], calls: &mut [Expr], plan: &LogicalPlan, below: i
 
 fn bound_or_key(group: Expr, window: &WindowTvf) -> Result<Group> {
     if let Expr::Column(column) = unaliased(&group)
+        && column.relation.is_none()
         && let Some(position) = [WINDOW_START, WINDOW_END, WINDOW_TIME].iter().position(|name| *name == column.name)
     {
         return Ok(Group::Bound(position));

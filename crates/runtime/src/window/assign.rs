@@ -1,0 +1,66 @@
+//! Windows as columns: each row once for every window that it is in.
+
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, TimestampMillisecondArray, UInt32Array};
+use arrow::datatypes::{SchemaRef, TimestampMillisecondType};
+use tidemill_core::{EventBatch, EventTime, Result};
+
+use super::{Window, WindowAssigner};
+use crate::metrics::{WindowMetrics, add};
+use crate::operator::{Operator, Output};
+
+/// Puts `window_start`, `window_end` and `window_time` behind a row's columns. A row without a
+/// usable time is in no window.
+pub struct AssignWindows {
+    time_column: usize,
+    assigner: WindowAssigner,
+    schema: SchemaRef,
+    metrics: Arc<WindowMetrics>,
+}
+
+impl AssignWindows {
+    /// `schema` is the output's.
+    pub fn new(time_column: usize, assigner: WindowAssigner, schema: SchemaRef, metrics: Arc<WindowMetrics>) -> Self {
+        Self { time_column, assigner, schema, metrics }
+    }
+}
+
+impl Operator for AssignWindows {
+    fn on_batch(&mut self, batch: EventBatch, out: &mut Output) -> Result<()> {
+        add(&self.metrics.rows, batch.num_rows());
+        let times = batch.rows.column(self.time_column).as_primitive::<TimestampMillisecondType>();
+        let without_time = times.iter().filter(|t| !t.is_some_and(|t| EventTime(t).possible())).count();
+        add(&self.metrics.no_event_time_rows, without_time);
+        let (rows, bounds) = windows_of(times, self.assigner, |_, _| true);
+        let assigned = batch.take(&rows)?;
+        let columns = assigned.rows.columns().iter().cloned().chain(bounds).collect();
+        let rows = RecordBatch::try_new(Arc::clone(&self.schema), columns)?;
+        out.emit(assigned.with_rows(rows));
+        Ok(())
+    }
+}
+
+/// For each window of each row, if it is `wanted`: the row's index, and the window's start, end and time.
+pub fn windows_of(
+    times: &TimestampMillisecondArray,
+    assigner: WindowAssigner,
+    wanted: impl Fn(usize, Window) -> bool,
+) -> (UInt32Array, [ArrayRef; 3]) {
+    let mut rows: Vec<u32> = Vec::with_capacity(times.len());
+    let mut windows: Vec<Window> = Vec::with_capacity(times.len());
+    for (row, index) in (0..times.len()).zip(0u32..) {
+        if times.is_null(row) || !EventTime(times.value(row)).possible() {
+            continue;
+        }
+        for window in assigner.windows(assigner.pane(times.value(row))).filter(|w| wanted(row, *w)) {
+            rows.push(index);
+            windows.push(window);
+        }
+    }
+    let bound = |of: fn(&Window) -> i64| -> ArrayRef {
+        let values = TimestampMillisecondArray::from_iter_values(windows.iter().map(of));
+        Arc::new(values.with_data_type(times.data_type().clone()))
+    };
+    (rows.into(), [bound(|w| w.start_ms), bound(|w| w.end_ms), bound(|w| w.end_ms - 1)])
+}

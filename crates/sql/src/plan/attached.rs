@@ -1,0 +1,64 @@
+//! Which columns of a plan are the bounds of its rows' windows.
+//!
+//! A window function attaches them, a grouped window keeps them, and filters, aliases and projections
+//! pass them on: whatever groups by them again is a window too.
+
+use datafusion::logical_expr::{Aggregate, Expr, Extension, LogicalPlan};
+
+use super::unaliased;
+use crate::window_tvf::{WINDOW_END, WINDOW_START, WINDOW_TIME, WindowTvf};
+
+/// A bound of a row's window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Bound {
+    /// `window_start`
+    Start,
+    /// `window_end`
+    End,
+    /// `window_time`: the last moment that is in; event time again.
+    Time,
+}
+
+impl Bound {
+    /// The bound that a window function's column of that name is.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        match name {
+            WINDOW_START => Some(Self::Start),
+            WINDOW_END => Some(Self::End),
+            WINDOW_TIME => Some(Self::Time),
+            _ => None,
+        }
+    }
+}
+
+/// The bound that the plan's output column is.
+pub(crate) fn bound_at(plan: &LogicalPlan, index: usize) -> Option<Bound> {
+    match plan {
+        LogicalPlan::Extension(Extension { node }) => {
+            node.as_any().downcast_ref::<WindowTvf>()?;
+            let fields = node.schema().fields();
+            if index + 3 >= fields.len() { Bound::named(fields[index].name()) } else { None }
+        }
+        LogicalPlan::Filter(filter) => bound_at(&filter.input, index),
+        LogicalPlan::SubqueryAlias(alias) => bound_at(&alias.input, index),
+        LogicalPlan::Projection(projection) => bound_of(&projection.expr[index], &projection.input),
+        LogicalPlan::Aggregate(aggregate) if is_windowed(aggregate) => {
+            bound_of(aggregate.group_expr.get(index)?, &aggregate.input)
+        }
+        _ => None,
+    }
+}
+
+/// The bound that an expression over the plan is.
+pub(crate) fn bound_of(expr: &Expr, input: &LogicalPlan) -> Option<Bound> {
+    match unaliased(expr) {
+        Expr::Column(column) => bound_at(input, input.schema().index_of_column(column).ok()?),
+        _ => None,
+    }
+}
+
+/// Whether the aggregate groups by both ends of a window.
+pub(crate) fn is_windowed(aggregate: &Aggregate) -> bool {
+    let has = |wanted| aggregate.group_expr.iter().any(|group| bound_of(group, &aggregate.input) == Some(wanted));
+    has(Bound::Start) && has(Bound::End)
+}
