@@ -15,7 +15,7 @@ use tidemill_runtime::window::late_schema;
 
 use crate::catalog::{Table, declare};
 use crate::parse::{CreateTable, Insert, SqlText, Statement, parse};
-use crate::plan::{plan_error, scanned_table, windows};
+use crate::plan::{plan_error, scanned_tables, windows};
 use crate::session::Session;
 use crate::settings::Settings;
 use crate::window_tvf::WindowTvf;
@@ -71,7 +71,7 @@ impl PlannedStatement {
     pub fn late_schema(&self) -> Result<Option<SchemaRef>> {
         let windows = windows(&self.plan).map_err(|e| plan_error(e, &self.excerpt))?;
         let of_window = |window: &WindowTvf| {
-            let table = scanned_table(&window.input)?;
+            let table = scanned_tables(&window.input).into_iter().next()?;
             let time = window.input.schema().field(window.time_index().ok()?).data_type().clone();
             Some(late_schema(table.schema(), &time))
         };

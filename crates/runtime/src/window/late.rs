@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, RecordBatch, StringViewArray, TimestampMillisecondArray, UInt32Array};
-use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef, TimeUnit};
+use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
 use tidemill_core::{Error, EventBatch, Result};
 
 use super::Window;
@@ -35,11 +35,10 @@ pub fn late_schema(source: &Schema, time: &DataType) -> SchemaRef {
     Arc::new(Schema::new(fields))
 }
 
-/// Makes late rows.
+/// Makes late rows, in the columns of [`late_schema`] over their source.
 #[derive(Debug, Clone)]
 pub struct LateOutput {
-    schema: SchemaRef,
-    time_zone: Option<Arc<str>>,
+    time: DataType,
 }
 
 /// The rows of a batch that missed windows: one entry a row and missed window.
@@ -67,18 +66,10 @@ impl Missed {
 }
 
 impl LateOutput {
-    /// Late rows over `source` rows whose event time has the type `time`.
-    pub fn new(source: &Schema, time: &DataType) -> Result<Self> {
-        let DataType::Timestamp(TimeUnit::Millisecond, time_zone) = time else {
-            return Err(Error::internal(format!("event time has the type {time}")));
-        };
-        Ok(Self { schema: late_schema(source, time), time_zone: time_zone.clone() })
-    }
-
-    /// The columns: [`late_schema`].
+    /// Late rows whose event time has the type `time`.
     #[must_use]
-    pub fn schema(&self) -> &SchemaRef {
-        &self.schema
+    pub fn new(time: DataType) -> Self {
+        Self { time }
     }
 
     pub(super) fn batch(&self, batch: &EventBatch, missed: Missed) -> Result<EventBatch> {
@@ -88,8 +79,9 @@ impl LateOutput {
             .ok_or_else(|| Error::internal("a window with a late output reads rows that have no lineage"))?;
         let source = lineage.source_rows()?;
         let count = source.num_rows();
+        let schema = late_schema(source.schema_ref(), &self.time);
         let mut columns = source.columns().to_vec();
-        for field in &self.schema.fields()[columns.len()..] {
+        for field in &schema.fields()[columns.len()..] {
             columns.push(match field.name().as_str() {
                 "window_start" => self.times(missed.windows.iter().map(|w| w.map(|w| w.start_ms)).collect()),
                 "window_end" => self.times(missed.windows.iter().map(|w| w.map(|w| w.end_ms)).collect()),
@@ -103,11 +95,11 @@ impl LateOutput {
                 other => return Err(Error::internal(format!("late rows have no column {other}"))),
             });
         }
-        Ok(EventBatch::append(RecordBatch::try_new(Arc::clone(&self.schema), columns)?))
+        Ok(EventBatch::append(RecordBatch::try_new(schema, columns)?))
     }
 
     fn times(&self, times: Vec<Option<i64>>) -> ArrayRef {
-        Arc::new(TimestampMillisecondArray::from_iter(times).with_timezone_opt(self.time_zone.clone()))
+        Arc::new(TimestampMillisecondArray::from_iter(times).with_data_type(self.time.clone()))
     }
 }
 

@@ -41,6 +41,10 @@ pub(crate) fn bound_at(plan: &LogicalPlan, index: usize) -> Option<Bound> {
         }
         LogicalPlan::Filter(filter) => bound_at(&filter.input, index),
         LogicalPlan::SubqueryAlias(alias) => bound_at(&alias.input, index),
+        LogicalPlan::Union(union) => {
+            let first = bound_at(union.inputs.first()?, index)?;
+            union.inputs.iter().all(|input| bound_at(input, index) == Some(first)).then_some(first)
+        }
         LogicalPlan::Projection(projection) => bound_of(&projection.expr[index], &projection.input),
         LogicalPlan::Aggregate(aggregate) if is_windowed(aggregate) => {
             bound_of(aggregate.group_expr.get(index)?, &aggregate.input)

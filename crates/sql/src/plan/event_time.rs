@@ -33,6 +33,7 @@ fn event_time_at(plan: &LogicalPlan, index: usize) -> bool {
         }
         LogicalPlan::Filter(filter) => event_time_at(&filter.input, index),
         LogicalPlan::SubqueryAlias(alias) => event_time_at(&alias.input, index),
+        LogicalPlan::Union(union) => union.inputs.iter().all(|input| event_time_at(input, index)),
         LogicalPlan::Projection(projection) => match unaliased(&projection.expr[index]) {
             Expr::Column(column) => is_event_time(&projection.input, column),
             _ => false,

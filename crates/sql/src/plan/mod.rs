@@ -10,4 +10,4 @@ pub(crate) use attached::{Bound, bound_at, bound_of, is_windowed};
 pub(crate) use column_names::position_columns;
 pub(crate) use error::plan_error;
 pub(crate) use event_time::{is_event_time, scanned, unaliased};
-pub(crate) use windows::{function_below, scanned_table, windows};
+pub(crate) use windows::{function_below, scanned_tables, windows};

@@ -36,13 +36,11 @@ pub(crate) fn function_below(plan: &LogicalPlan) -> Option<&WindowTvf> {
     }
 }
 
-/// The table below a plan that has one input all the way down.
-pub(crate) fn scanned_table(plan: &LogicalPlan) -> Option<Arc<Table>> {
+/// The tables below a plan that makes each of its rows of one row.
+pub(crate) fn scanned_tables(plan: &LogicalPlan) -> Vec<Arc<Table>> {
     match plan {
-        LogicalPlan::TableScan(scan) => scanned(scan).map(|source| Arc::clone(source.table())),
-        other => match other.inputs().as_slice() {
-            [input] => scanned_table(input),
-            _ => None,
-        },
+        LogicalPlan::TableScan(scan) => scanned(scan).map(|source| Arc::clone(source.table())).into_iter().collect(),
+        LogicalPlan::Aggregate(_) => vec![],
+        other => other.inputs().into_iter().flat_map(scanned_tables).collect(),
     }
 }

@@ -23,7 +23,7 @@ use super::not_late::carry;
 use super::planner::physical_plan;
 use super::source::{IDENTITY, SourceTable};
 use super::{LateRow, not_late::identity_column};
-use crate::plan::{plan_error, scanned_table, windows};
+use crate::plan::{plan_error, scanned_tables, windows};
 use crate::session::optimize_for_live;
 use crate::window_tvf::WindowKind;
 use crate::{Pipeline, PlannedStatement};
@@ -36,8 +36,10 @@ pub async fn expected_late(pipeline: &Pipeline, statement: &PlannedStatement) ->
     let plan = optimize_for_live(statement.plan.clone(), &pipeline.session.state(), &statement.excerpt)?;
     for window in windows(&plan).map_err(at_statement)? {
         let Some(input) = carry(&window.input).map_err(at_statement)? else { continue };
-        let Some(table) = scanned_table(&window.input) else { continue };
-        let watermarks = row_watermarks(pipeline, statement, &SourceTable::new(table)).await?;
+        let mut watermarks = RowWatermarks::new();
+        for table in scanned_tables(&window.input) {
+            watermarks.extend(row_watermarks(pipeline, statement, &SourceTable::new(table)).await?);
+        }
         let mut columns = IDENTITY.map(|name| Expr::Column(identity_column(&input, name))).to_vec();
         columns.push(Expr::Column(window.time.clone()));
         if let WindowKind::Session { key, .. } = &window.kind {

@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use datafusion::common::{Column, Result};
 use datafusion::datasource::provider_as_source;
-use datafusion::logical_expr::{Expr, Extension, Filter, LogicalPlan, LogicalPlanBuilder, Projection, SubqueryAlias};
+use datafusion::logical_expr::{
+    Expr, Extension, Filter, LogicalPlan, LogicalPlanBuilder, Projection, SubqueryAlias, Union,
+};
 use tidemill_runtime::window::Window;
 
 use super::source::{IDENTITY, SourceTable};
@@ -85,6 +87,15 @@ pub(super) fn carry(plan: &LogicalPlan) -> Result<Option<LogicalPlan>> {
             }
             None => None,
         },
+        LogicalPlan::Union(union) => {
+            let inputs = union.inputs.iter().map(|input| carry(input)).collect::<Result<Option<Vec<_>>>>()?;
+            match inputs {
+                Some(inputs) => Some(LogicalPlan::Union(Union::try_new_with_loose_types(
+                    inputs.into_iter().map(Arc::new).collect(),
+                )?)),
+                None => None,
+            }
+        }
         LogicalPlan::Projection(projection) => match carry(&projection.input)? {
             Some(input) => {
                 let mut exprs = projection.expr.clone();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow::datatypes::SchemaRef;
 use datafusion::common::DFSchema;
 use datafusion::execution::SessionState;
-use datafusion::logical_expr::{Extension, LogicalPlan};
+use datafusion::logical_expr::{Extension, LogicalPlan, Union};
 use tidemill_core::{Error, Result};
 use tidemill_runtime::connector::ChangelogMode;
 use tidemill_runtime::graph::{EventTimeSpec, JobGraph, MakeOperator, SourceSpec, Stream};
@@ -16,8 +16,9 @@ use tidemill_runtime::operator::Calc;
 use super::expressions::{Expressions, arrow_schema, pick};
 use super::sources::{Need, Needs};
 use crate::PlannedStatement;
+use crate::catalog::Table;
 use crate::physical::{LateSink, Outputs};
-use crate::plan::plan_error;
+use crate::plan::{plan_error, scanned};
 
 /// A statement as the live planner sees it.
 pub(super) struct LiveStatement<'a> {
@@ -29,11 +30,34 @@ pub(super) struct LiveStatement<'a> {
 /// What a plan node became.
 #[derive(Debug, Clone)]
 pub(super) struct Planned {
-    pub(super) stream: Stream,
+    /// One stream, or those of a union: what follows is chained to each.
+    pub(super) branches: Vec<Branch>,
     /// The late outputs of the windows at and below the node, with their columns.
     pub(super) late: Vec<(Stream, SchemaRef)>,
     /// What the windows at and below the node count.
     pub(super) metrics: Vec<Arc<WindowMetrics>>,
+}
+
+/// One stream of rows.
+#[derive(Debug, Clone)]
+pub(super) struct Branch {
+    pub(super) stream: Stream,
+    /// The table whose rows these are, filtered and projected; `None` where rows were made of several.
+    pub(super) table: Option<Arc<Table>>,
+}
+
+impl Planned {
+    pub(super) fn streams(&self) -> Vec<Stream> {
+        self.branches.iter().map(|branch| branch.stream).collect()
+    }
+
+    /// The same rows behind one more operator.
+    pub(super) fn chain(mut self, graph: &mut JobGraph, make: &MakeOperator) -> Self {
+        for branch in &mut self.branches {
+            branch.stream = graph.chain(branch.stream, Arc::clone(make));
+        }
+        self
+    }
 }
 
 pub(super) struct Planner<'a> {
@@ -65,7 +89,7 @@ impl<'a> Planner<'a> {
         let statement = live.statement;
         let sink = outputs.rows(statement, &arrow_schema(live.plan.schema()))?;
         debug_assert!(sink.changelog() >= ChangelogMode::Append, "every sink takes rows that are only added");
-        self.graph.sink(&[planned.stream], format!("sink {}", statement.name), sink);
+        self.graph.sink(&planned.streams(), format!("sink {}", statement.name), sink);
         self.graph.metrics.windows.insert(Arc::clone(&statement.name), planned.metrics);
         match &live.late {
             Some(late) => self.late_sink(&planned.late, late, statement),
@@ -92,7 +116,9 @@ impl<'a> Planner<'a> {
                 let indices = wanted.fields().iter().map(|f| columns.index_of(f.name()));
                 let indices: Vec<usize> = indices.collect::<Result<_, _>>()?;
                 let calc = pick(&columns, &indices, wanted);
-                Ok(Planned { stream: self.graph.chain(stream, make_calc(calc)), late: vec![], metrics: vec![] })
+                let table = scanned(scan).map(|source| Arc::clone(source.table()));
+                let branches = vec![Branch { stream, table }];
+                Ok(Planned { branches, late: vec![], metrics: vec![] }.chain(&mut self.graph, &make_calc(calc)))
             }
             LogicalPlan::SubqueryAlias(alias) => self.node(&alias.input, live),
             LogicalPlan::Filter(filter) => {
@@ -104,6 +130,7 @@ impl<'a> Planner<'a> {
                 let calc = expressions.projection(&projection.expr, input, &projection.schema)?;
                 self.calc(&projection.input, calc, live)
             }
+            LogicalPlan::Union(union) => self.union(union, live),
             LogicalPlan::Aggregate(aggregate) => self.window_aggregate(aggregate, live),
             LogicalPlan::Extension(Extension { node }) => self.window_columns(node.as_ref(), live),
             other => Err(refusal(other).at(live.statement.excerpt.clone())),
@@ -112,7 +139,20 @@ impl<'a> Planner<'a> {
 
     fn calc(&mut self, input: &LogicalPlan, calc: Calc, live: &LiveStatement<'_>) -> Result<Planned> {
         let input = self.node(input, live)?;
-        Ok(Planned { stream: self.graph.chain(input.stream, make_calc(calc)), ..input })
+        Ok(input.chain(&mut self.graph, &make_calc(calc)))
+    }
+
+    fn union(&mut self, union: &Union, live: &LiveStatement<'_>) -> Result<Planned> {
+        let mut all = Planned { branches: vec![], late: vec![], metrics: vec![] };
+        for input in &union.inputs {
+            let columns: Vec<usize> = (0..union.schema.fields().len()).collect();
+            let renamed = pick(input.schema().as_arrow(), &columns, arrow_schema(&union.schema));
+            let planned = self.calc(input, renamed, live)?;
+            all.branches.extend(planned.branches);
+            all.late.extend(planned.late);
+            all.metrics.extend(planned.metrics);
+        }
+        Ok(all)
     }
 
     pub(super) fn source(&self, table: &str) -> Result<(Stream, SchemaRef)> {
@@ -152,7 +192,6 @@ fn refusal(plan: &LogicalPlan) -> Error {
         LogicalPlan::Sort(_) => ("ORDER BY", "a live result has no end to sort at; run the file with --batch"),
         LogicalPlan::Limit(_) => ("LIMIT", "run the file with --batch"),
         LogicalPlan::Distinct(_) => ("SELECT DISTINCT", "run the file with --batch"),
-        LogicalPlan::Union(_) => ("UNION", "run the file with --batch, or write one INSERT a branch"),
         LogicalPlan::Window(_) => ("OVER", "run the file with --batch"),
         _ => ("this query", "run the file with --batch"),
     };

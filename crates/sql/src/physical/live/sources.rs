@@ -12,7 +12,7 @@ use tidemill_core::{Error, Result};
 use super::planner::LiveStatement;
 use crate::catalog::Table;
 use crate::physical::LateSink;
-use crate::plan::{plan_error, scanned, scanned_table, windows};
+use crate::plan::{plan_error, scanned, scanned_tables, windows};
 use crate::window_tvf::WindowKind;
 
 /// What must be decoded of a table.
@@ -44,11 +44,14 @@ pub(super) fn needs(statements: &[LiveStatement<'_>]) -> Result<Needs> {
         .map_err(|e| plan_error(e, &statement.excerpt))?;
         outcome?;
         for window in windows(plan).map_err(|e| plan_error(e, &statement.excerpt))? {
-            if let (WindowKind::Session { .. }, Some(table)) = (&window.kind, scanned_table(&window.input))
-                && let Some(need) = needs.get_mut(&table.name)
-            {
-                need.lineage = true;
-                need.row_watermarks = true;
+            if let WindowKind::Aligned(_) = window.kind {
+                continue;
+            }
+            for table in scanned_tables(&window.input) {
+                if let Some(need) = needs.get_mut(&table.name) {
+                    need.lineage = true;
+                    need.row_watermarks = true;
+                }
             }
         }
     }

@@ -14,7 +14,7 @@ use datafusion::error::DataFusionError;
 use datafusion::logical_expr::{
     Aggregate, Expr, Extension, LogicalPlan, LogicalPlanBuilder, UserDefinedLogicalNode, lit,
 };
-use tidemill_core::{Error, Excerpt, Result};
+use tidemill_core::{Error, Result};
 use tidemill_runtime::engine_error;
 use tidemill_runtime::exchange::Partitioning;
 use tidemill_runtime::graph::{MakeOperator, Stream};
@@ -22,17 +22,17 @@ use tidemill_runtime::metrics::WindowMetrics;
 use tidemill_runtime::operator::Port;
 use tidemill_runtime::window::{
     Aggregation, AssignWindows, LateOutput, PreAggregate, SessionAggregate, SessionSpec, WindowAggregate,
-    WindowAssigner,
+    WindowAssigner, late_schema,
 };
 
 use super::expressions::{Expressions, arrow_schema, pick};
-use super::planner::{LiveStatement, Planned, Planner, make_calc};
-use crate::plan::{Bound, bound_of, function_below, is_windowed, plan_error, scanned_table, unaliased};
+use super::planner::{Branch, LiveStatement, Planned, Planner, make_calc};
+use crate::catalog::Table;
+use crate::plan::{Bound, bound_of, function_below, is_windowed, plan_error, unaliased};
 use crate::window_tvf::{WINDOW_END, WINDOW_START, WINDOW_TIME, WindowKind, WindowTvf};
 
 /// What both kinds of windows are built from.
 struct Build {
-    input: Stream,
     time_index: usize,
     time_type: DataType,
     aggregation: Aggregation,
@@ -40,6 +40,9 @@ struct Build {
     metrics: Arc<WindowMetrics>,
     name: String,
 }
+
+/// The late outputs of a window, with the tables whose rows leave by them.
+type LateStreams = Vec<(Stream, Arc<Table>)>;
 
 /// A grouped window over the input of its function.
 struct WindowedAggregate {
@@ -67,28 +70,22 @@ impl Planner<'_> {
         let time_index = window.time_index().map_err(|e| plan_error(e, excerpt))?;
         let time_type = window.input.schema().field(time_index).data_type().clone();
 
-        let late = match live.late {
-            Some(_) => Some(self.late_output(window, &time_type)?),
-            None => None,
-        };
-        let late_schema = late.as_ref().map(|late| Arc::clone(late.schema()));
         let metrics = Arc::new(WindowMetrics::default());
         let build = Build {
-            input: input.stream,
             time_index,
             time_type: time_type.clone(),
             aggregation: aggregation.clone(),
-            late,
+            late: live.late.as_ref().map(|_| LateOutput::new(time_type.clone())),
             metrics: Arc::clone(&metrics),
             name: format!("window {} of {}", window.kind, live.statement.name),
         };
-        let (results, late_stream) = match &window.kind {
-            WindowKind::Aligned(assigner) => self.aligned(*assigner, build),
+        let (results, late_streams) = match &window.kind {
+            WindowKind::Aligned(assigner) => self.aligned(*assigner, &input.branches, build),
             WindowKind::Session { gap_ms, key } => {
                 let key = key.iter().map(|column| window.input.schema().index_of_column(column));
                 let key: Vec<usize> = key.collect::<Result<_, _>>().map_err(|e| plan_error(e, excerpt))?;
-                check_session_key(&windowed, excerpt)?;
-                self.session(*gap_ms, key, &arrow_schema(window.input.schema()), build)
+                check_session(&windowed, &input.branches, live)?;
+                self.session(*gap_ms, key, &arrow_schema(window.input.schema()), &input.branches, build)
             }
         };
         let in_order = pick(
@@ -96,11 +93,12 @@ impl Planner<'_> {
             &windowed.output_columns(),
             arrow_schema(&aggregate.schema),
         );
-        let mut late_outputs = input.late;
-        late_outputs.extend(late_schema.map(|schema| (late_stream.side(Port::LATE), schema)));
-        let mut all_metrics = input.metrics;
-        all_metrics.push(metrics);
-        Ok(Planned { stream: self.graph.chain(results, make_calc(in_order)), late: late_outputs, metrics: all_metrics })
+        let mut planned = Planned { branches: vec![Branch { stream: results, table: None }], ..input };
+        for (late, table) in late_streams {
+            planned.late.push((late, late_schema(self.source(&table.name)?.1.as_ref(), &time_type)));
+        }
+        planned.metrics.push(metrics);
+        Ok(planned.chain(&mut self.graph, &make_calc(in_order)))
     }
 
     /// A window function that nobody groups by: its columns behind those of its input.
@@ -122,48 +120,62 @@ impl Planner<'_> {
         let time_index = window.time_index().map_err(|e| plan_error(e, excerpt))?;
         let schema = arrow_schema(node.schema());
         let metrics = Arc::new(WindowMetrics::default());
-        let mut all_metrics = input.metrics;
-        all_metrics.push(Arc::clone(&metrics));
+        let counted = Arc::clone(&metrics);
         let make: MakeOperator = Arc::new(move || {
-            Ok(Box::new(AssignWindows::new(time_index, assigner, Arc::clone(&schema), Arc::clone(&metrics))))
+            Ok(Box::new(AssignWindows::new(time_index, assigner, Arc::clone(&schema), Arc::clone(&counted))))
         });
-        Ok(Planned { stream: self.graph.chain(input.stream, make), late: input.late, metrics: all_metrics })
+        let mut planned = input.chain(&mut self.graph, &make);
+        planned.metrics.push(metrics);
+        Ok(planned)
     }
 
     /// Two phases: panes before the exchange, windows behind it.
-    fn aligned(&mut self, assigner: WindowAssigner, build: Build) -> (Stream, Stream) {
-        let Build { input, time_index, time_type, aggregation, late, metrics, name } = build;
+    fn aligned(&mut self, assigner: WindowAssigner, input: &[Branch], build: Build) -> (Stream, LateStreams) {
+        let Build { time_index, time_type, aggregation, late, metrics, name } = build;
         let phase1 = aggregation.clone();
-        let partials = self.graph.chain(
-            input,
-            Arc::new(move || {
-                let operator =
-                    PreAggregate::new(time_index, assigner, phase1.clone(), late.clone(), Arc::clone(&metrics))?;
-                Ok(Box::new(operator))
-            }),
-        );
+        let make: MakeOperator = Arc::new(move || {
+            let operator = PreAggregate::new(time_index, assigner, phase1.clone(), late.clone(), Arc::clone(&metrics))?;
+            Ok(Box::new(operator))
+        });
+        let mut partials = vec![];
+        let mut late_streams = vec![];
+        for branch in input {
+            let stream = self.graph.chain(branch.stream, Arc::clone(&make));
+            partials.push(stream);
+            // Rows made of several have no watermark of their own: they are never late.
+            late_streams.extend(branch.table.clone().map(|table| (stream.side(Port::LATE), table)));
+        }
         let partitioning = match aggregation.groups.is_empty() {
             true => Partitioning::Gather,
             false => Partitioning::KeyGroups(PreAggregate::group_columns(&assigner, &aggregation)),
         };
         let make: MakeOperator =
             Arc::new(move || Ok(Box::new(WindowAggregate::new(assigner, aggregation.clone(), &time_type)?)));
-        (self.graph.exchange(&[partials], &partitioning, name, make), partials)
+        (self.graph.exchange(&partials, &partitioning, name, make), late_streams)
     }
 
     /// One phase: who belongs together is known only where all rows of a key meet.
-    fn session(&mut self, gap_ms: i64, key_columns: Vec<usize>, input: &SchemaRef, build: Build) -> (Stream, Stream) {
-        let Build { input: rows, time_index, aggregation, late, metrics, name, .. } = build;
+    fn session(
+        &mut self,
+        gap_ms: i64,
+        key_columns: Vec<usize>,
+        columns: &SchemaRef,
+        input: &[Branch],
+        build: Build,
+    ) -> (Stream, LateStreams) {
+        let Build { time_index, aggregation, late, metrics, name, .. } = build;
         let partitioning = match key_columns.is_empty() {
             true => Partitioning::Gather,
             false => Partitioning::KeyGroups(key_columns.clone()),
         };
         let spec = SessionSpec { time_column: time_index, key_columns, gap_ms, aggregation, late };
-        let input = Arc::clone(input);
+        let columns = Arc::clone(columns);
         let make: MakeOperator =
-            Arc::new(move || Ok(Box::new(SessionAggregate::new(spec.clone(), &input, Arc::clone(&metrics))?)));
-        let results = self.graph.exchange(&[rows], &partitioning, name, make);
-        (results, results)
+            Arc::new(move || Ok(Box::new(SessionAggregate::new(spec.clone(), &columns, Arc::clone(&metrics))?)));
+        let streams: Vec<Stream> = input.iter().map(|branch| branch.stream).collect();
+        let results = self.graph.exchange(&streams, &partitioning, name, make);
+        let table = input.first().and_then(|branch| branch.table.clone());
+        (results, table.map(|table| (results.side(Port::LATE), table)).into_iter().collect())
     }
 
     fn aggregation(&self, windowed: &WindowedAggregate, live: &LiveStatement<'_>) -> Result<Aggregation> {
@@ -179,13 +191,6 @@ impl Planner<'_> {
         }
         let calls = windowed.calls.iter().map(|call| expressions.aggregate(call, input)).collect::<Result<_>>()?;
         Ok(Aggregation { groups, calls })
-    }
-
-    fn late_output(&self, window: &WindowTvf, time: &DataType) -> Result<LateOutput> {
-        let table = scanned_table(&window.input)
-            .ok_or_else(|| Error::internal("the input of a window with a late output has no source"))?;
-        let (_, columns) = self.source(&table.name)?;
-        LateOutput::new(&columns, time)
     }
 }
 
@@ -203,19 +208,35 @@ impl WindowedAggregate {
     }
 }
 
-/// A session belongs to its key: a group over several keys would mix sessions that only happen to
-/// have the same bounds.
-fn check_session_key(windowed: &WindowedAggregate, excerpt: &Excerpt) -> Result<()> {
+/// What a session can't be made of.
+fn check_session(windowed: &WindowedAggregate, input: &[Branch], live: &LiveStatement<'_>) -> Result<()> {
+    let refuse =
+        |message: String, hint: String| Err(Error::invalid(message).hint(hint).at(live.statement.excerpt.clone()));
     let WindowKind::Session { key, .. } = &windowed.window.kind else { return Ok(()) };
+    // A group over several keys would mix sessions that only happen to have the same bounds.
     let grouped = |column: &Column| {
         windowed.groups.iter().any(|group| matches!(group, Group::Key(Expr::Column(c)) if c == column))
     };
-    match key.iter().find(|column| !grouped(column)) {
-        None => Ok(()),
-        Some(column) => Err(Error::invalid(format!("the session's key '{}' is not in the GROUP BY", column.name))
-            .hint(format!("GROUP BY window_start, window_end, {}", column.name))
-            .at(excerpt.clone())),
+    if let Some(column) = key.iter().find(|column| !grouped(column)) {
+        return refuse(
+            format!("the session's key '{}' is not in the GROUP BY", column.name),
+            format!("GROUP BY window_start, window_end, {}", column.name),
+        );
     }
+    if input.iter().any(|branch| branch.table.is_none()) {
+        return refuse(
+            "a SESSION over the result of a window is not supported in a live run yet".to_owned(),
+            "make the sessions of the table itself, or run the file with --batch".to_owned(),
+        );
+    }
+    let names = live.late.as_ref().is_some_and(|late| late.columns.is_some());
+    if names && input.len() > 1 {
+        return refuse(
+            "a late output of a SESSION over a UNION is not supported yet".to_owned(),
+            "remove the SET 'tidemill.late-output...', or make the sessions of one table".to_owned(),
+        );
+    }
+    Ok(())
 }
 
 fn windowed(aggregate: &Aggregate) -> Result<WindowedAggregate> {
