@@ -23,8 +23,8 @@ pub struct Capture {
 /// What one statement gave.
 #[derive(Debug, Clone, Default)]
 pub struct StatementCapture {
-    /// Its rows.
-    pub rows: Vec<RecordBatch>,
+    /// Its changes.
+    pub rows: Vec<EventBatch>,
     /// Its late rows: the source's columns, and [`tidemill_runtime::window::LATE_COLUMNS`].
     pub late: Vec<RecordBatch>,
 }
@@ -87,7 +87,7 @@ struct MemoryPart {
 
 impl SinkFactory for MemoryPart {
     fn changelog(&self) -> ChangelogMode {
-        ChangelogMode::Append
+        ChangelogMode::Retract
     }
 
     fn open(&self) -> Result<Box<dyn Sink>> {
@@ -100,8 +100,11 @@ impl Sink for MemoryPart {
     async fn write(&mut self, batch: &EventBatch) -> Result<()> {
         let mut capture = self.memory.lock();
         let statement = capture.statements.entry(Arc::clone(&self.statement)).or_default();
-        let part = if self.late { &mut statement.late } else { &mut statement.rows };
-        part.push(batch.rows.clone());
+        if self.late {
+            statement.late.push(batch.rows.clone());
+        } else {
+            statement.rows.push(batch.clone());
+        }
         Ok(())
     }
 

@@ -11,6 +11,7 @@
 //! **Never** knows SQL, a file format or a server. Operators are synchronous and own no task.
 //! **Start at** [`graph::JobGraph`], then [`job::run`], then [`operator::Operator`].
 
+pub mod aggregate;
 pub mod connector;
 pub mod exchange;
 pub mod graph;

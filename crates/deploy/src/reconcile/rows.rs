@@ -1,12 +1,12 @@
-//! Rows as a multiset: what one run has more often than another.
+//! Rows as a multiset, changes folded: what one run has more often than another.
 
 use std::collections::HashMap;
 
-use arrow::array::{ArrayRef, RecordBatch};
+use arrow::array::ArrayRef;
 use arrow::datatypes::SchemaRef;
 use arrow::row::{OwnedRow, RowConverter, SortField};
 use arrow::util::display::{ArrayFormatter, FormatOptions};
-use tidemill_core::Result;
+use tidemill_core::{Error, EventBatch, Result};
 
 use super::{Difference, DifferenceKind};
 
@@ -43,15 +43,24 @@ impl Counted {
     }
 }
 
-pub(super) fn counted(schema: &SchemaRef, batches: &[RecordBatch]) -> Result<Counted> {
+pub(super) fn counted(schema: &SchemaRef, batches: &[EventBatch]) -> Result<Counted> {
     let fields = schema.fields().iter().map(|f| SortField::new(f.data_type().clone())).collect();
     let converter = RowConverter::new(fields)?;
-    let mut rows = HashMap::new();
+    let mut changes: HashMap<OwnedRow, i64> = HashMap::new();
     for batch in batches {
-        let converted = converter.convert_columns(batch.columns())?;
-        for row in &converted {
-            *rows.entry(row.owned()).or_insert(0) += 1;
+        let converted = converter.convert_columns(batch.rows.columns())?;
+        for (index, row) in converted.iter().enumerate() {
+            let adds = batch.kinds.as_ref().is_none_or(|kinds| kinds[index].adds());
+            *changes.entry(row.owned()).or_insert(0) += if adds { 1 } else { -1 };
         }
+    }
+    let mut rows = HashMap::new();
+    for (row, count) in changes.into_iter().filter(|(_, count)| *count != 0) {
+        let Ok(count) = usize::try_from(count) else {
+            let row = describe(schema, &converter.convert_rows([row.row()])?, 0)?;
+            return Err(Error::internal(format!("the run takes away a row that it never gave: {row}")));
+        };
+        rows.insert(row, count);
     }
     Ok(Counted { converter, rows })
 }

@@ -39,6 +39,13 @@ pub trait Operator: Send {
         Ok(())
     }
 
+    /// Nothing more is there for the moment, or at all: what an operator holds back only to do it
+    /// with more rows at once, it does now.
+    fn on_pause(&mut self, out: &mut Output) -> Result<()> {
+        let _ = out;
+        Ok(())
+    }
+
     /// The cut `epoch` has reached this operator on all its inputs.
     fn on_barrier(&mut self, epoch: Epoch, out: &mut Output) -> Result<()> {
         let _ = (epoch, out);

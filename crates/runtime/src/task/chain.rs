@@ -119,9 +119,21 @@ impl Chain {
         Ok(())
     }
 
+    /// Nothing more is there for the moment.
+    pub(crate) fn pause(&mut self) -> Result<()> {
+        for node in 0..self.nodes.len() {
+            let mut out = Output::default();
+            self.nodes[node].operator.on_pause(&mut out)?;
+            self.emitted(node, out)?;
+        }
+        Ok(())
+    }
+
     /// Nothing follows.
-    pub(crate) fn end(&mut self) {
+    pub(crate) fn end(&mut self) -> Result<()> {
+        self.pause()?;
         self.tell_all_edges(&Message::End);
+        Ok(())
     }
 
     fn tell_all_edges(&mut self, message: &Message) {

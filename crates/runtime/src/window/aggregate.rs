@@ -14,8 +14,8 @@ use arrow::datatypes::{DataType, Field, FieldRef, Int64Type, Schema, SchemaRef, 
 use tidemill_core::{Error, EventBatch, Result, Watermark};
 
 use super::pre_aggregate::partial_schema;
-use super::table::Table;
-use super::{Aggregation, Window, WindowAssigner};
+use super::{Window, WindowAssigner};
+use crate::aggregate::{Aggregation, Table};
 use crate::operator::{Operator, Output};
 
 /// The rows of one output batch.

@@ -15,7 +15,6 @@ mod assigner;
 mod late;
 mod pre_aggregate;
 mod session;
-mod table;
 
 pub use aggregate::WindowAggregate;
 pub use assign::{AssignWindows, windows_of};
@@ -23,4 +22,3 @@ pub use assigner::{Window, WindowAssigner};
 pub use late::{LATE_COLUMNS, LateOutput, late_schema};
 pub use pre_aggregate::PreAggregate;
 pub use session::{SessionAggregate, SessionSpec};
-pub use table::{AggregateCall, Aggregation};

@@ -14,8 +14,8 @@ use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef, TimestampMi
 use tidemill_core::{Epoch, EventBatch, EventTime, Result, Watermark};
 
 use super::late::Missed;
-use super::table::Table;
-use super::{Aggregation, LateOutput, WindowAssigner};
+use super::{LateOutput, WindowAssigner};
+use crate::aggregate::{Aggregation, Table};
 use crate::metrics::{LateReason, WindowMetrics, add};
 use crate::operator::{Operator, Output, Port, evaluate};
 

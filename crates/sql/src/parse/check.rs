@@ -339,12 +339,6 @@ impl Checker<'_> {
         lower_case(&mut function.name);
         let span = function.name.span();
         let name = function.name.to_string();
-        if let Some(window) = grouping_window(&name) {
-            let message = format!("the grouping function {} is not supported yet", name.to_uppercase());
-            let hint =
-                format!("write FROM TABLE({}(TABLE t, ...)) and GROUP BY window_start, window_end", window.name());
-            return self.refuse(Refusal::new(message, span).hint(hint));
-        }
         if function.over.is_some() && name != "row_number" {
             let message = format!("{} OVER (...) is not supported yet", name.to_uppercase());
             return self.refuse(Refusal::new(message, span).hint("ROW_NUMBER() OVER (...) is, to find the first rows"));
@@ -372,19 +366,9 @@ impl Checker<'_> {
 fn unwrap_table_function(factor: &mut TableFactor) {
     let TableFactor::TableFunction { expr: Expr::Function(function), alias } = factor else { return };
     let FunctionArguments::List(list) = &mut function.args else { return };
-    let args = std::mem::take(&mut list.args);
-    *factor = TableFactor::Table {
-        name: std::mem::replace(&mut function.name, ObjectName(vec![])),
-        alias: alias.take(),
-        args: Some(TableFunctionArgs { args, settings: None }),
-        with_hints: vec![],
-        version: None,
-        with_ordinality: false,
-        partitions: vec![],
-        json_path: None,
-        sample: None,
-        index_hints: vec![],
-    };
+    let args = TableFunctionArgs { args: std::mem::take(&mut list.args), settings: None };
+    let name = std::mem::replace(&mut function.name, ObjectName(vec![]));
+    *factor = window_call::table_factor(name, Some(args), alias.take());
 }
 
 /// Function names mean the same in any case; DataFusion knows them in lower case.
@@ -395,12 +379,6 @@ fn lower_case(name: &mut ObjectName) {
             ident.quote_style = None;
         }
     }
-}
-
-/// The window of `TUMBLE(ts, ...)`, `TUMBLE_START(...)` and so on, which group without a table function.
-fn grouping_window(name: &str) -> Option<WindowFunction> {
-    let suffixes = ["", "_start", "_end", "_rowtime", "_proctime"];
-    suffixes.iter().find_map(|suffix| name.strip_suffix(suffix).and_then(WindowFunction::named))
 }
 
 /// A `TIMESTAMP` or `TIME` literal has the precision that it is written with: the default of six

@@ -7,7 +7,7 @@ use datafusion::sql::sqlparser::{
     dialect::Dialect,
     keywords::Keyword,
     parser::{Parser, ParserError},
-    tokenizer::Token,
+    tokenizer::{Span, Token},
 };
 
 /// The most operators in one chain (`a + b + c`): its tree is as deep as the chain is long, and is
@@ -21,6 +21,7 @@ const MAX_STARTS_PER_TOKEN: usize = 200;
 ///
 /// It is a call of the unquoted function `TABLE` (which nobody can write: it is a reserved word)
 /// over the tuple of the table's name parts and, if there is a `PARTITION BY`, the tuple of its columns.
+/// Rewritten queries put a subquery where the table's name stands.
 pub(super) const TABLE_ARGUMENT: &str = "TABLE";
 
 /// Flink's dialect of SQL: identifiers in backticks, strings in single quotes, `TABLE t` as an argument.
@@ -185,18 +186,31 @@ fn table_argument(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
     let keyword = parser.expect_keyword(Keyword::TABLE)?;
     let name = parser.parse_object_name(true)?;
     let name = name.0.iter().filter_map(|part| part.as_ident().cloned()).collect();
-    let mut args = vec![names(name)];
-    if parser.parse_keywords(&[Keyword::PARTITION, Keyword::BY]) {
-        let columns = if parser.peek_token_ref().token == Token::LParen {
-            parser.parse_parenthesized(|p| p.parse_comma_separated(Parser::parse_identifier))?
-        } else {
-            vec![parser.parse_identifier()?]
-        };
-        args.push(names(columns));
+    let partition_by = if !parser.parse_keywords(&[Keyword::PARTITION, Keyword::BY]) {
+        vec![]
+    } else if parser.peek_token_ref().token == Token::LParen {
+        parser.parse_parenthesized(|p| p.parse_comma_separated(Parser::parse_identifier))?
+    } else {
+        vec![parser.parse_identifier()?]
+    };
+    Ok(table_marker(keyword.span, names(name), partition_by))
+}
+
+/// The call that stands for `TABLE data PARTITION BY ...`; the data are names, or a subquery.
+pub(super) fn table_marker(span: Span, data: Expr, partition_by: Vec<Ident>) -> Expr {
+    let mut args = vec![data];
+    if !partition_by.is_empty() {
+        args.push(names(partition_by));
     }
+    call(Ident::with_span(span, TABLE_ARGUMENT), args)
+}
+
+/// A plain call of a function.
+pub(super) fn call(name: Ident, args: Vec<Expr>) -> Expr {
+    let args = args.into_iter().map(|arg| FunctionArg::Unnamed(FunctionArgExpr::Expr(arg))).collect();
     let list = FunctionArgumentList { duplicate_treatment: None, args, clauses: vec![] };
-    Ok(Expr::Function(Function {
-        name: ObjectName::from(vec![Ident::with_span(keyword.span, TABLE_ARGUMENT)]),
+    Expr::Function(Function {
+        name: ObjectName::from(vec![name]),
         uses_odbc_syntax: false,
         parameters: FunctionArguments::None,
         args: FunctionArguments::List(list),
@@ -204,9 +218,10 @@ fn table_argument(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
         null_treatment: None,
         over: None,
         within_group: vec![],
-    }))
+    })
 }
 
-fn names(idents: Vec<Ident>) -> FunctionArg {
-    FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Tuple(idents.into_iter().map(Expr::Identifier).collect())))
+/// The tuple of these names.
+pub(super) fn names(idents: Vec<Ident>) -> Expr {
+    Expr::Tuple(idents.into_iter().map(Expr::Identifier).collect())
 }

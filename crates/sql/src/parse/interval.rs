@@ -226,7 +226,7 @@ fn example(units: &[Unit]) -> String {
 }
 
 /// The place of a small expression.
-pub(super) fn place(expr: &Expr) -> Span {
+pub(crate) fn place(expr: &Expr) -> Span {
     match expr {
         Expr::Interval(interval) => place(&interval.value),
         Expr::Value(value) => value.span,

@@ -9,7 +9,11 @@ use datafusion::sql::sqlparser::{
 };
 use tidemill_core::Result;
 
-use super::{dialect::TABLE_ARGUMENT, interval::place, refusal::Refusal};
+use super::{
+    dialect::{self, TABLE_ARGUMENT},
+    interval::place,
+    refusal::Refusal,
+};
 
 /// A window table function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,6 +58,12 @@ impl WindowFunction {
         }
     }
 
+    /// The parameters that are intervals and can't be left away, in order.
+    pub(crate) fn lengths(self) -> &'static [&'static str] {
+        let intervals = &self.parameters()[2..];
+        intervals.strip_suffix(&["OFFSET"]).unwrap_or(intervals)
+    }
+
     /// A call of the right form, for a hint.
     fn form(self) -> &'static str {
         match self {
@@ -96,6 +106,48 @@ impl WindowCall {
     #[must_use]
     pub fn interval(&self, name: &str) -> Option<&Expr> {
         self.intervals.iter().find(|(n, _)| *n == name).map(|(_, expr)| expr)
+    }
+
+    /// The call as it stands in `FROM`; [`window_call`] reads it back.
+    #[must_use]
+    pub fn into_factor(self) -> TableFactor {
+        let data = match self.data {
+            TableFactor::Derived { subquery, .. } if self.partition_by.is_empty() => Expr::Subquery(subquery),
+            TableFactor::Derived { subquery, .. } => {
+                dialect::table_marker(self.span, Expr::Subquery(subquery), self.partition_by)
+            }
+            TableFactor::Table { name, .. } => {
+                let parts = name.0.iter().filter_map(|part| part.as_ident().cloned()).collect();
+                dialect::table_marker(self.span, dialect::names(parts), self.partition_by)
+            }
+            _ => unreachable!("the data of a call is a table or a subquery"),
+        };
+        let time = dialect::call(Ident::new("DESCRIPTOR"), vec![Expr::Identifier(self.time_column)]);
+        let unnamed = |expr| FunctionArg::Unnamed(FunctionArgExpr::Expr(expr));
+        let intervals = self.intervals.into_iter().map(|(_, interval)| interval);
+        let args = [data, time].into_iter().chain(intervals).map(unnamed).collect();
+        let name = ObjectName::from(vec![Ident::with_span(self.span, self.function.name())]);
+        table_factor(name, Some(TableFunctionArgs { args, settings: None }), self.alias)
+    }
+}
+
+/// A table or a table function, and nothing after it but its alias.
+pub(super) fn table_factor(
+    name: ObjectName,
+    args: Option<TableFunctionArgs>,
+    alias: Option<TableAlias>,
+) -> TableFactor {
+    TableFactor::Table {
+        name,
+        alias,
+        args,
+        with_hints: vec![],
+        version: None,
+        with_ordinality: false,
+        partitions: vec![],
+        json_path: None,
+        sample: None,
+        index_hints: vec![],
     }
 }
 
@@ -195,11 +247,10 @@ fn fill(function: WindowFunction, args: &[FunctionArg], span: Span) -> Result<Ve
 /// `TABLE t [PARTITION BY ...]` or `(SELECT ...)`.
 fn data_argument(function: WindowFunction, expr: &Expr) -> Result<(TableFactor, Vec<Ident>), Refusal> {
     let name = function.name();
-    if let Expr::Subquery(subquery) = expr {
-        let subquery = subquery.clone();
-        return Ok((TableFactor::Derived { lateral: false, subquery, alias: None, sample: None }, vec![]));
+    if let Some(subquery) = subquery(expr) {
+        return Ok((subquery, vec![]));
     }
-    let Some((table, partition_by)) = table_argument(expr) else {
+    let Some((data, partition_by)) = table_argument(expr) else {
         return Err(Refusal::new(format!("the first argument of {name} is a table, found {expr}"), place(expr))
             .hint(function.form()));
     };
@@ -207,35 +258,37 @@ fn data_argument(function: WindowFunction, expr: &Expr) -> Result<(TableFactor, 
         return Err(Refusal::new(format!("{name} takes no PARTITION BY: only SESSION does"), first.span)
             .hint("remove it; GROUP BY the column instead"));
     }
-    let factor = TableFactor::Table {
-        name: ObjectName::from(table),
-        alias: None,
-        args: None,
-        with_hints: vec![],
-        version: None,
-        with_ordinality: false,
-        partitions: vec![],
-        json_path: None,
-        sample: None,
-        index_hints: vec![],
-    };
-    Ok((factor, partition_by))
+    Ok((data, partition_by))
 }
 
-/// The parts of `TABLE t PARTITION BY ...`, as the dialect keeps them.
-pub(super) fn table_argument(expr: &Expr) -> Option<(Vec<Ident>, Vec<Ident>)> {
+/// The table or subquery and the columns of `TABLE t PARTITION BY ...`, as the dialect keeps them.
+pub(super) fn table_argument(expr: &Expr) -> Option<(TableFactor, Vec<Ident>)> {
     let Expr::Function(Function { name, args: FunctionArguments::List(list), .. }) = expr else { return None };
     let [part] = name.0.as_slice() else { return None };
     let keyword = part.as_ident().filter(|ident| ident.quote_style.is_none())?;
     if keyword.value != TABLE_ARGUMENT {
         return None;
     }
-    let mut parts = list.args.iter().map(|arg| match arg {
-        FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Tuple(names))) => names.iter().map(identifier).collect(),
+    let mut args = list.args.iter().map(|arg| match arg {
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => Some(expr),
         _ => None,
     });
-    let table = parts.next()??;
-    Some((table, parts.next().map_or(Some(vec![]), |columns| columns)?))
+    let data = args.next()??;
+    let data = match subquery(data) {
+        Some(subquery) => subquery,
+        None => table_factor(ObjectName::from(identifiers(data)?), None, None),
+    };
+    Some((data, args.next().map_or(Some(vec![]), |columns| identifiers(columns?))?))
+}
+
+fn subquery(expr: &Expr) -> Option<TableFactor> {
+    let Expr::Subquery(subquery) = expr else { return None };
+    Some(TableFactor::Derived { lateral: false, subquery: subquery.clone(), alias: None, sample: None })
+}
+
+fn identifiers(tuple: &Expr) -> Option<Vec<Ident>> {
+    let Expr::Tuple(names) = tuple else { return None };
+    names.iter().map(identifier).collect()
 }
 
 fn identifier(expr: &Expr) -> Option<Ident> {

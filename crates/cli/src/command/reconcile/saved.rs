@@ -8,14 +8,21 @@ use arrow::array::RecordBatch;
 use arrow::buffer::Buffer;
 use arrow::datatypes::SchemaRef;
 use tidemill_connectors::format::json::{JsonDecoder, JsonEncoder, JsonOptions};
-use tidemill_core::{Error, Result};
+use tidemill_core::{Error, EventBatch, Result};
 use tidemill_deploy::{Capture, StatementCapture};
 use tidemill_sql::Pipeline;
 
 pub(super) fn save(folder: &Path, capture: &Capture) -> Result<()> {
     fs::create_dir_all(folder).map_err(|e| failed(folder, "made", &e))?;
     for (name, statement) in &capture.statements {
-        write(&folder.join(format!("{name}.jsonl")), &statement.rows)?;
+        if statement.rows.iter().any(|batch| batch.kinds.is_some()) {
+            return Err(Error::invalid(format!(
+                "'{name}' updates its result, and only rows that are added can be saved"
+            ))
+            .hint("reconcile without --save-live"));
+        }
+        let rows: Vec<RecordBatch> = statement.rows.iter().map(|batch| batch.rows.clone()).collect();
+        write(&folder.join(format!("{name}.jsonl")), &rows)?;
         write(&folder.join(format!("{name}.late.jsonl")), &statement.late)?;
     }
     Ok(())
@@ -34,6 +41,7 @@ pub(super) fn load(folder: &Path, pipeline: &Pipeline) -> Result<Capture> {
     for statement in &pipeline.statements {
         let name = &statement.name;
         let rows = read(&folder.join(format!("{name}.jsonl")), statement.schema())?;
+        let rows = rows.into_iter().map(EventBatch::append).collect();
         let late = match statement.late_schema()? {
             Some(schema) => read(&folder.join(format!("{name}.late.jsonl")), schema)?,
             None => vec![],

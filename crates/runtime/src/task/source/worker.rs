@@ -38,7 +38,7 @@ pub(crate) async fn work(mut worker: Worker) -> Result<()> {
                 if complete {
                     worker.chain.watermark(0, Watermark::MAX)?;
                 }
-                worker.chain.end();
+                worker.chain.end()?;
                 worker.chain.send().await?;
                 worker.reporter.ended();
                 return Ok(());

@@ -8,9 +8,8 @@ use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef, UInt32Type}
 use tidemill_core::Result;
 
 use super::sessions::{SessionId, Sessions};
+use crate::aggregate::{Aggregation, Table};
 use crate::operator::evaluate;
-use crate::window::Aggregation;
-use crate::window::table::Table;
 
 /// Compact when there are this many rows more than twice what the last compaction left.
 const COMPACT_ROWS: usize = 64 * 1024;

@@ -12,11 +12,12 @@ use tidemill_core::{Error, EventBatch, EventTime, Result, Watermark};
 use super::buffer::Buffer;
 use super::pending::{Pending, Ready};
 use super::sessions::{SessionId, Sessions, Verdict};
+use crate::aggregate::Aggregation;
 use crate::metrics::{LateReason, WindowMetrics, add};
 use crate::operator::{Operator, Output, Port};
 use crate::window::aggregate::{OUTPUT_ROWS, WindowAggregate};
 use crate::window::late::Missed;
-use crate::window::{Aggregation, LateOutput, Window};
+use crate::window::{LateOutput, Window};
 
 /// What a session aggregate computes.
 #[derive(Debug, Clone)]

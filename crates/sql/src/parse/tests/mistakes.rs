@@ -187,10 +187,6 @@ fn queries() {
             "the hint /*+ OPTIONS('a' = 'b') */ is not supported yet | /*+ OPTIONS('a' = 'b') */ | write the options in the WITH clause of CREATE TABLE, or remove the + to make it a comment",
         ),
         (
-            "SELECT a FROM t GROUP BY TUMBLE(ts, INTERVAL '1' DAY)",
-            "the grouping function TUMBLE is not supported yet | TUMBLE | write FROM TABLE(TUMBLE(TABLE t, ...)) and GROUP BY window_start, window_end",
-        ),
-        (
             "SELECT TABLE t FROM t",
             "TABLE stands only before the input of a window function | TABLE | write FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(time_column), INTERVAL '10' MINUTE))",
         ),

@@ -68,6 +68,24 @@ fn a_call_keeps_its_alias_and_its_place() {
 }
 
 #[test]
+fn a_call_is_written_as_it_is_read() {
+    let session = "SESSION(TABLE t PARTITION BY (k, l), DESCRIPTOR(ts), INTERVAL '30' MINUTE) AS w";
+    let mut of_subquery = call(session);
+    of_subquery.data = call("TUMBLE((SELECT 1), DESCRIPTOR(ts), INTERVAL '1' DAY)").data;
+    let calls = [
+        call("TUMBLE(TABLE db.t, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '5' SECOND)"),
+        call("HOP(DATA => (SELECT 1), TIMECOL => DESCRIPTOR(ts), SIZE => INTERVAL '2' DAY, SLIDE => INTERVAL '1' DAY)"),
+        call(session),
+        of_subquery,
+    ];
+    for call in calls {
+        let read = window_call(&call.clone().into_factor()).expect("valid").expect("a window");
+        assert_eq!(summary(&read), summary(&call));
+        assert_eq!((read.alias, read.span), (call.alias, call.span));
+    }
+}
+
+#[test]
 fn a_table_is_no_window() {
     for factor in ["t", "(SELECT 1) AS x"] {
         let query = query(&format!("SELECT * FROM {factor}"));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow::datatypes::{Schema, SchemaRef};
+use arrow::datatypes::{FieldRef, Schema, SchemaRef};
 use datafusion::common::{DFSchema, DFSchemaRef};
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
@@ -11,8 +11,8 @@ use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::aggregate::LoweredAggregateBuilder;
 use datafusion::physical_expr::expressions::Column as PhysicalColumn;
 use tidemill_core::{Error, Excerpt, Result};
+use tidemill_runtime::aggregate::AggregateCall;
 use tidemill_runtime::operator::Calc;
-use tidemill_runtime::window::AggregateCall;
 
 use crate::plan::plan_error;
 
@@ -30,6 +30,13 @@ impl Expressions<'_> {
     pub(super) fn projection(&self, exprs: &[Expr], input: &DFSchema, output: &DFSchemaRef) -> Result<Calc> {
         let exprs = exprs.iter().map(|e| self.scalar(e, input)).collect::<Result<_>>()?;
         Ok(Calc { predicate: None, projection: Some((exprs, arrow_schema(output))) })
+    }
+
+    /// A group's key, with the column that it makes.
+    pub(super) fn group(&self, expr: &Expr, input: &DFSchema) -> Result<(Arc<dyn PhysicalExpr>, FieldRef)> {
+        let physical = self.scalar(expr, input)?;
+        let field = physical.return_field(input.as_arrow()).map_err(|e| plan_error(e, self.excerpt))?;
+        Ok((physical, field))
     }
 
     pub(super) fn aggregate(&self, expr: &Expr, input: &LogicalPlan) -> Result<AggregateCall> {

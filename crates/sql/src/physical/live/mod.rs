@@ -1,9 +1,10 @@
 //! The live planner: all statements of a file as one graph for the runtime.
 //!
 //! [`sources`] finds what must be decoded, [`planner`] turns plan nodes into operators (equal subplans
-//! once), [`window`] recognises a grouped window, [`late`] ends late rows in their sink.
+//! once), [`window`] recognises a grouped window, [`group`] is a `GROUP BY` without one, [`late`] ends late rows in their sink.
 
 mod expressions;
+mod group;
 mod late;
 mod planner;
 mod sources;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow::datatypes::SchemaRef;
 use datafusion::common::DFSchema;
 use datafusion::execution::SessionState;
-use datafusion::logical_expr::{Extension, LogicalPlan, Union};
+use datafusion::logical_expr::{Distinct, Extension, LogicalPlan, Union};
 use tidemill_core::{Error, Result};
 use tidemill_runtime::connector::ChangelogMode;
 use tidemill_runtime::graph::{EventTimeSpec, JobGraph, MakeOperator, SourceSpec, Stream};
@@ -18,7 +18,7 @@ use super::sources::{Need, Needs};
 use crate::PlannedStatement;
 use crate::catalog::Table;
 use crate::physical::{LateSink, Outputs};
-use crate::plan::{plan_error, scanned};
+use crate::plan::{is_windowed, plan_error, scanned};
 
 /// A statement as the live planner sees it.
 pub(super) struct LiveStatement<'a> {
@@ -34,6 +34,8 @@ pub(super) struct Planned {
     pub(super) branches: Vec<Branch>,
     /// The late outputs of the windows at and below the node, with their columns.
     pub(super) late: Vec<(Stream, SchemaRef)>,
+    /// Which row kinds its rows have.
+    pub(super) changelog: ChangelogMode,
     /// What the windows at and below the node count.
     pub(super) metrics: Vec<Arc<WindowMetrics>>,
 }
@@ -47,6 +49,10 @@ pub(super) struct Branch {
 }
 
 impl Planned {
+    fn new() -> Self {
+        Self { branches: vec![], late: vec![], changelog: ChangelogMode::Append, metrics: vec![] }
+    }
+
     pub(super) fn streams(&self) -> Vec<Stream> {
         self.branches.iter().map(|branch| branch.stream).collect()
     }
@@ -88,7 +94,14 @@ impl<'a> Planner<'a> {
         let planned = self.node(&live.plan, live)?;
         let statement = live.statement;
         let sink = outputs.rows(statement, &arrow_schema(live.plan.schema()))?;
-        debug_assert!(sink.changelog() >= ChangelogMode::Append, "every sink takes rows that are only added");
+        if sink.changelog() < planned.changelog {
+            return Err(Error::invalid(format!(
+                "'{}' takes only rows that are added, and this query updates its result",
+                statement.name
+            ))
+            .hint("group by the windows of a TUMBLE(...), whose rows come once, or write to a sink that takes updates, such as 'print'")
+            .at(statement.excerpt.clone()));
+        }
         self.graph.sink(&planned.streams(), format!("sink {}", statement.name), sink);
         self.graph.metrics.windows.insert(Arc::clone(&statement.name), planned.metrics);
         match &live.late {
@@ -118,7 +131,7 @@ impl<'a> Planner<'a> {
                 let calc = pick(&columns, &indices, wanted);
                 let table = scanned(scan).map(|source| Arc::clone(source.table()));
                 let branches = vec![Branch { stream, table }];
-                Ok(Planned { branches, late: vec![], metrics: vec![] }.chain(&mut self.graph, &make_calc(calc)))
+                Ok(Planned { branches, ..Planned::new() }.chain(&mut self.graph, &make_calc(calc)))
             }
             LogicalPlan::SubqueryAlias(alias) => self.node(&alias.input, live),
             LogicalPlan::Filter(filter) => {
@@ -131,7 +144,9 @@ impl<'a> Planner<'a> {
                 self.calc(&projection.input, calc, live)
             }
             LogicalPlan::Union(union) => self.union(union, live),
-            LogicalPlan::Aggregate(aggregate) => self.window_aggregate(aggregate, live),
+            LogicalPlan::Aggregate(aggregate) if is_windowed(aggregate) => self.window_aggregate(aggregate, live),
+            LogicalPlan::Aggregate(aggregate) => self.group_aggregate(aggregate, live),
+            LogicalPlan::Distinct(Distinct::All(input)) => self.distinct(input, live),
             LogicalPlan::Extension(Extension { node }) => self.window_columns(node.as_ref(), live),
             other => Err(refusal(other).at(live.statement.excerpt.clone())),
         }
@@ -143,13 +158,14 @@ impl<'a> Planner<'a> {
     }
 
     fn union(&mut self, union: &Union, live: &LiveStatement<'_>) -> Result<Planned> {
-        let mut all = Planned { branches: vec![], late: vec![], metrics: vec![] };
+        let mut all = Planned::new();
         for input in &union.inputs {
             let columns: Vec<usize> = (0..union.schema.fields().len()).collect();
             let renamed = pick(input.schema().as_arrow(), &columns, arrow_schema(&union.schema));
             let planned = self.calc(input, renamed, live)?;
             all.branches.extend(planned.branches);
             all.late.extend(planned.late);
+            all.changelog = all.changelog.max(planned.changelog);
             all.metrics.extend(planned.metrics);
         }
         Ok(all)
@@ -191,7 +207,7 @@ fn refusal(plan: &LogicalPlan) -> Error {
     let (what, hint) = match plan {
         LogicalPlan::Sort(_) => ("ORDER BY", "a live result has no end to sort at; run the file with --batch"),
         LogicalPlan::Limit(_) => ("LIMIT", "run the file with --batch"),
-        LogicalPlan::Distinct(_) => ("SELECT DISTINCT", "run the file with --batch"),
+        LogicalPlan::Distinct(_) => ("DISTINCT ON", "run the file with --batch"),
         LogicalPlan::Window(_) => ("OVER", "run the file with --batch"),
         _ => ("this query", "run the file with --batch"),
     };

@@ -15,20 +15,22 @@ use datafusion::logical_expr::{
     Aggregate, Expr, Extension, LogicalPlan, LogicalPlanBuilder, UserDefinedLogicalNode, lit,
 };
 use tidemill_core::{Error, Result};
+use tidemill_runtime::aggregate::Aggregation;
+use tidemill_runtime::connector::ChangelogMode;
 use tidemill_runtime::engine_error;
 use tidemill_runtime::exchange::Partitioning;
 use tidemill_runtime::graph::{MakeOperator, Stream};
 use tidemill_runtime::metrics::WindowMetrics;
 use tidemill_runtime::operator::Port;
 use tidemill_runtime::window::{
-    Aggregation, AssignWindows, LateOutput, PreAggregate, SessionAggregate, SessionSpec, WindowAggregate,
-    WindowAssigner, late_schema,
+    AssignWindows, LateOutput, PreAggregate, SessionAggregate, SessionSpec, WindowAggregate, WindowAssigner,
+    late_schema,
 };
 
 use super::expressions::{Expressions, arrow_schema, pick};
 use super::planner::{Branch, LiveStatement, Planned, Planner, make_calc};
 use crate::catalog::Table;
-use crate::plan::{Bound, bound_of, function_below, is_windowed, plan_error, unaliased};
+use crate::plan::{Bound, bound_of, function_below, plan_error, unaliased};
 use crate::window_tvf::{WINDOW_END, WINDOW_START, WINDOW_TIME, WindowKind, WindowTvf};
 
 /// What both kinds of windows are built from.
@@ -65,7 +67,7 @@ impl Planner<'_> {
         let excerpt = &live.statement.excerpt;
         let windowed = windowed(aggregate).map_err(|e| e.at(excerpt.clone()))?;
         let window = &windowed.window;
-        let input = self.node(&window.input, live)?;
+        let input = self.windowed_input(window, live)?;
         let aggregation = self.aggregation(&windowed, live)?;
         let time_index = window.time_index().map_err(|e| plan_error(e, excerpt))?;
         let time_type = window.input.schema().field(time_index).data_type().clone();
@@ -101,6 +103,17 @@ impl Planner<'_> {
         Ok(planned.chain(&mut self.graph, &make_calc(in_order)))
     }
 
+    /// A window's rows come once: there is no way back for one that was folded and is then updated.
+    fn windowed_input(&mut self, window: &WindowTvf, live: &LiveStatement<'_>) -> Result<Planned> {
+        let input = self.node(&window.input, live)?;
+        if input.changelog == ChangelogMode::Append {
+            return Ok(input);
+        }
+        Err(Error::invalid("a window over a result that is updated can't be complete")
+            .hint("make the window over the rows themselves, or over the results of a window")
+            .at(live.statement.excerpt.clone()))
+    }
+
     /// A window function that nobody groups by: its columns behind those of its input.
     pub(super) fn window_columns(
         &mut self,
@@ -116,7 +129,7 @@ impl Planner<'_> {
                 .hint("GROUP BY window_start, window_end and the session's key")
                 .at(excerpt.clone()));
         };
-        let input = self.node(&window.input, live)?;
+        let input = self.windowed_input(window, live)?;
         let time_index = window.time_index().map_err(|e| plan_error(e, excerpt))?;
         let schema = arrow_schema(node.schema());
         let metrics = Arc::new(WindowMetrics::default());
@@ -184,9 +197,7 @@ impl Planner<'_> {
         let mut groups = vec![];
         for group in &windowed.groups {
             if let Group::Key(expr) = group {
-                let physical = expressions.scalar(expr, input.schema())?;
-                let field = physical.return_field(input.schema().as_arrow());
-                groups.push((physical, field.map_err(|e| plan_error(e, &live.statement.excerpt))?));
+                groups.push(expressions.group(expr, input.schema())?);
             }
         }
         let calls = windowed.calls.iter().map(|call| expressions.aggregate(call, input)).collect::<Result<_>>()?;
@@ -246,9 +257,6 @@ fn windowed(aggregate: &Aggregate) -> Result<WindowedAggregate> {
         return Err(Error::invalid("GROUPING SETS, ROLLUP and CUBE are not supported in a live run yet")
             .hint("run the file with --batch"));
     }
-    if !is_windowed(aggregate) {
-        return Err(not_windowed(aggregate));
-    }
     let window = match fold_down(&aggregate.input, &mut groups, &mut calls)? {
         Some(window) => window.clone(),
         None => attached(aggregate, &mut groups, &mut calls).map_err(engine_error)?,
@@ -259,20 +267,6 @@ fn windowed(aggregate: &Aggregate) -> Result<WindowedAggregate> {
             .hint("they are the same for all rows of the window: select them as they are"));
     }
     Ok(WindowedAggregate { window, groups, calls })
-}
-
-fn not_windowed(aggregate: &Aggregate) -> Error {
-    let has = |bound| aggregate.group_expr.iter().any(|group| bound_of(group, &aggregate.input) == Some(bound));
-    let missing = match (has(Bound::Start), has(Bound::End)) {
-        (true, false) => "window_end",
-        (false, true) => "window_start",
-        _ => {
-            return Error::invalid("GROUP BY without a window is not supported in a live run yet")
-                .hint("group by window_start and window_end of a TUMBLE(...), or run the file with --batch");
-        }
-    };
-    Error::invalid(format!("a grouped window needs {missing} in its GROUP BY"))
-        .hint("GROUP BY window_start, window_end, ...")
 }
 
 /// Goes down to the window function, rewriting the expressions to its columns; `None` where the

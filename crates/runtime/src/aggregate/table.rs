@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, RecordBatch};
+use arrow::array::{ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions, new_null_array};
 use arrow::datatypes::{Field, FieldRef, Schema, SchemaRef};
 use datafusion::common::cast::as_boolean_array;
 use datafusion::logical_expr::{EmitTo, GroupsAccumulator};
@@ -24,7 +24,7 @@ pub struct AggregateCall {
     pub filter: Option<Arc<dyn PhysicalExpr>>,
 }
 
-/// What a window computes: a result for each aggregate and group.
+/// What a group computes: a result for each aggregate and group.
 #[derive(Debug, Clone)]
 pub struct Aggregation {
     /// The group's key, over the input's columns.
@@ -155,6 +155,26 @@ impl Table {
             let (own, rest) = states.split_at(*width);
             states = rest;
             accumulator.merge_batch(own, &self.indices, groups).map_err(engine_error)?;
+        }
+        Ok(())
+    }
+
+    /// Makes sure that a table without a key has its one group, even if no row came.
+    pub(crate) fn occupy(&mut self, input: &Schema) -> Result<()> {
+        if self.keys.is_some() || self.occupied {
+            return Ok(());
+        }
+        self.occupied = true;
+        // A row that a filter takes out: min and max of DataFusion tell an empty group only from one.
+        let nothing = BooleanArray::from(vec![false]);
+        let columns = input.fields().iter().map(|field| new_null_array(field.data_type(), 1)).collect();
+        let nullable: Vec<_> = input.fields().iter().map(|f| f.as_ref().clone().with_nullable(true)).collect();
+        let options = RecordBatchOptions::new().with_row_count(Some(1));
+        let row = RecordBatch::try_new_with_options(Arc::new(Schema::new(nullable)), columns, &options)?;
+        for (call, accumulator) in self.calls.iter().zip(&mut self.accumulators) {
+            let arguments =
+                call.function.expressions().iter().map(|e| evaluate(e, &row)).collect::<Result<Vec<_>>>()?;
+            accumulator.update_batch(&arguments, &[0], Some(&nothing), 1).map_err(engine_error)?;
         }
         Ok(())
     }
