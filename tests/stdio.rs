@@ -1,1 +1,217 @@
-//! x
+//! Pipes and signals: rows appear while input is still open, and every way to end is clean.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tidemill_tests::folder::{fresh, names};
+use tidemill_tests::program::Program;
+use tidemill_tests::rows::written_rows;
+
+/// Longer than any machine needs: a test that waits so long has failed.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How long nothing must happen before it counts as not happening.
+const SILENCE: Duration = Duration::from_millis(300);
+
+const ORDERS: &str = "CREATE TABLE orders (
+  category STRING,
+  ts TIMESTAMP(3),
+  WATERMARK FOR ts AS ts - INTERVAL '5' SECOND
+) WITH ('connector' = 'stdio', 'format' = 'json');
+";
+
+const BY_MINUTE: &str = "SELECT window_start, category, COUNT(*) AS orders
+FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE))
+GROUP BY window_start, window_end, category;
+";
+
+/// The program with its input open, its lines on a channel.
+struct Running {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    lines: Receiver<String>,
+}
+
+impl Running {
+    fn start(folder: &Path, sql: &str, arguments: &[&str]) -> Self {
+        std::fs::write(folder.join("query.sql"), sql).unwrap();
+        let mut command: Command = Program::in_folder(folder).command(&[&["run", "query.sql"], arguments].concat());
+        let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
+        let stdin = child.stdin.take();
+        let stdout = BufReader::new(child.stdout.take().unwrap());
+        let (sender, lines) = channel();
+        thread::spawn(move || stdout.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
+        Self { child, stdin, lines }
+    }
+
+    fn write(&mut self, rows: &str) {
+        let stdin = self.stdin.as_mut().unwrap();
+        stdin.write_all(rows.as_bytes()).unwrap();
+        stdin.flush().unwrap();
+    }
+
+    /// The next `count` lines, sorted.
+    fn wait_for(&self, count: usize) -> Vec<String> {
+        let next = || self.lines.recv_timeout(PATIENCE).expect("the rows come while the input is open");
+        let mut lines: Vec<String> = (0..count).map(|_| next()).collect();
+        lines.sort();
+        lines
+    }
+
+    fn assert_silent(&self) {
+        assert_eq!(self.lines.recv_timeout(SILENCE), Err(RecvTimeoutError::Timeout), "a row came too early");
+    }
+
+    fn interrupt(&self) {
+        let pid = libc::pid_t::try_from(self.child.id()).unwrap();
+        // SAFETY: it only sends a signal, to a child that has not been waited for.
+        assert_eq!(unsafe { libc::kill(pid, libc::SIGINT) }, 0);
+    }
+
+    /// The exit code, the lines that were not read yet, and the messages. Closes the input.
+    fn end(mut self) -> (Option<i32>, Vec<String>, String) {
+        drop(self.stdin.take());
+        self.end_by_itself()
+    }
+
+    /// The same, with the input left open.
+    fn end_by_itself(mut self) -> (Option<i32>, Vec<String>, String) {
+        let started = Instant::now();
+        let status = loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                break status;
+            }
+            if started.elapsed() > PATIENCE {
+                self.child.kill().unwrap();
+                panic!("the program does not end");
+            }
+            thread::sleep(Duration::from_millis(5));
+        };
+        let mut messages = String::new();
+        self.child.stderr.take().unwrap().read_to_string(&mut messages).unwrap();
+        (status.code(), self.lines.iter().collect(), messages)
+    }
+}
+
+fn order(category: &str, time: &str) -> String {
+    format!("{{\"category\": \"{category}\", \"ts\": \"2026-11-29 {time}\"}}\n")
+}
+
+fn count(category: &str, minute: &str, orders: u32) -> String {
+    format!(r#"{{"op":"+I","window_start":"2026-11-29T{minute}:00.000","category":"{category}","orders":{orders}}}"#)
+}
+
+#[test]
+fn finished_windows_are_printed_before_the_rest_of_the_input_arrives() {
+    let folder = fresh();
+    let mut running = Running::start(folder.path(), &[ORDERS, BY_MINUTE].concat(), &["--output", "json"]);
+    running.write(&order("toys", "10:00:10"));
+    running.write(&order("books", "10:00:20"));
+    running.write(&order("toys", "10:00:59.999"));
+    // The watermark is 10:00:59.998: one millisecond is missing.
+    running.write(&order("toys", "10:01:04.998"));
+    running.assert_silent();
+    running.write(&order("toys", "10:01:04.999"));
+    assert_eq!(running.wait_for(2), [count("books", "10:00", 1), count("toys", "10:00", 2)]);
+    running.assert_silent();
+    running.write(&order("books", "10:02:00"));
+    let (code, mut rest, messages) = running.end();
+    rest.sort();
+    assert_eq!(rest, [count("toys", "10:01", 2), count("books", "10:02", 1)]);
+    assert_eq!((code, messages.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn rows_without_a_window_pass_one_by_one() {
+    let folder = fresh();
+    let sql = [ORDERS, "SELECT category FROM orders;"].concat();
+    let mut running = Running::start(folder.path(), &sql, &["--output", "json"]);
+    for category in ["toys", "books", "games"] {
+        running.write(&order(category, "10:00:00"));
+        assert_eq!(running.wait_for(1), [format!(r#"{{"op":"+I","category":"{category}"}}"#)]);
+    }
+    assert_eq!(running.end(), (Some(0), vec![], String::new()));
+}
+
+#[test]
+fn a_line_without_an_end_is_a_row_once_the_input_ends() {
+    let folder = fresh();
+    let sql = [ORDERS, "SELECT category FROM orders;"].concat();
+    let mut running = Running::start(folder.path(), &sql, &[]);
+    running.write(order("toys", "10:00:00").trim_end());
+    running.assert_silent();
+    assert_eq!(running.end(), (Some(0), vec!["+I[toys]".to_owned()], String::new()));
+}
+
+#[test]
+fn a_closed_pipe_ends_the_run_quietly() {
+    for mode in [&[][..], &["--batch"], &["--output", "json"]] {
+        let folder = fresh();
+        let rows: String = (0..200_000).map(|_| order("toys", "10:00:00")).collect();
+        std::fs::write(folder.path().join("orders.jsonl"), rows).unwrap();
+        let table = ORDERS.replace("'stdio'", "'filesystem', 'path' = 'orders.jsonl'");
+        std::fs::write(folder.path().join("query.sql"), [&table, "SELECT category, ts FROM orders;"].concat()).unwrap();
+        let mut child =
+            Program::in_folder(folder.path()).command(&[&["run", "query.sql"], mode].concat()).spawn().unwrap();
+        let mut first = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut first).unwrap();
+        assert!(first.contains("toys"), "{first}");
+        // The reader is gone now, as head is after its lines.
+        let output = child.wait_with_output().unwrap();
+        assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(0), ""), "{mode:?}");
+    }
+}
+
+#[test]
+fn an_interrupt_ends_the_run_and_prints_no_open_window() {
+    let folder = fresh();
+    let mut running = Running::start(folder.path(), &[ORDERS, BY_MINUTE].concat(), &["--output", "json"]);
+    running.write(&order("toys", "10:00:10"));
+    running.write(&order("toys", "10:02:00"));
+    assert_eq!(running.wait_for(1), [count("toys", "10:00", 1)]);
+    running.interrupt();
+    let (code, rest, messages) = running.end_by_itself();
+    assert_eq!((code, rest, messages.as_str()), (Some(130), vec![], ""));
+}
+
+#[test]
+fn an_interrupted_run_keeps_the_windows_that_were_final_and_no_other_file() {
+    let folder = fresh();
+    let sink = "CREATE TABLE counts (window_start TIMESTAMP(3), orders BIGINT)
+WITH ('connector' = 'filesystem', 'path' = 'out/counts', 'format' = 'json');
+CREATE TABLE seen (category STRING) WITH ('connector' = 'stdio', 'format' = 'json');
+INSERT INTO seen SELECT category FROM orders;
+INSERT INTO counts SELECT window_start, COUNT(*)
+FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE)) GROUP BY window_start, window_end;";
+    let mut running = Running::start(folder.path(), &[ORDERS, sink].concat(), &[]);
+    running.write(&order("toys", "10:00:10"));
+    running.write(&order("toys", "10:02:00"));
+    assert_eq!(running.wait_for(2), [r#"{"category":"toys"}"#; 2]);
+    running.interrupt();
+    assert_eq!(running.end_by_itself().0, Some(130));
+    let written = written_rows(&folder.path().join("out"), |_| true);
+    assert_eq!(written, "-- out/counts\n{\"window_start\":\"2026-11-29 10:00:00.000\",\"orders\":1}\n");
+}
+
+#[test]
+fn a_failed_run_leaves_no_file() {
+    for mode in [&[][..], &["--batch"], &["--batch-size", "1", "--parallelism", "3"]] {
+        let folder = fresh();
+        let sink = "CREATE TABLE counts (window_start TIMESTAMP(3), orders BIGINT)
+WITH ('connector' = 'filesystem', 'path' = 'out/counts', 'format' = 'json');
+INSERT INTO counts SELECT window_start, COUNT(*)
+FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE)) GROUP BY window_start, window_end;";
+        let mut running = Running::start(folder.path(), &[ORDERS, sink].concat(), mode);
+        running.write(&order("toys", "10:00:10"));
+        running.write(&order("toys", "10:02:00"));
+        running.write("{\"category\": \n");
+        let (code, rows, messages) = running.end();
+        assert_eq!((code, rows), (Some(1), vec![]), "{mode:?}");
+        assert!(messages.starts_with("error: stdin, line 3: "), "{messages}");
+        assert_eq!(names(&folder.path().join("out")), Vec::<String>::new(), "{mode:?}");
+    }
+}

@@ -7,5 +7,4 @@
 fn main() {
     // Set to the path of the checkout by .cargo/config.toml.
     println!("cargo::rerun-if-env-changed=TIDEMILL_CHECKOUT");
-    println!("cargo::rerun-if-changed=build.rs");
 }

@@ -1,5 +1,6 @@
 //! The files of the checkout: where its root is, and what a check looks at.
 
+use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -20,10 +21,12 @@ pub(crate) struct TextFile {
 }
 
 impl Checkout {
-    /// The one that this program was built in.
-    pub(crate) fn here() -> Self {
-        let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
-        Self { root: xtask.parent().expect("xtask is a folder of the checkout").to_owned() }
+    /// The one that `cargo xtask` was called in.
+    pub(crate) fn here() -> Result<Self, String> {
+        // Asked for when run, not when built: checkouts share a target folder.
+        let xtask = env::var_os("CARGO_MANIFEST_DIR").ok_or("call this program as cargo xtask")?;
+        let root = Path::new(&xtask).parent().ok_or("xtask must be a folder of the checkout")?;
+        Ok(Self { root: root.to_owned() })
     }
 
     pub(crate) fn root(&self) -> &Path {

@@ -34,9 +34,18 @@ Commands:
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let checkout = Checkout::here();
-    let outcome = match *arguments {
+    match run(&arguments.iter().map(String::as_str).collect::<Vec<_>>()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &[&str]) -> Outcome {
+    let checkout = Checkout::here()?;
+    match *arguments {
         [] | ["--help" | "-h" | "help"] => {
             print!("{HELP}");
             Ok(())
@@ -50,12 +59,5 @@ fn main() -> ExitCode {
         ["nightly", ref rest @ ..] => nightly::run(&checkout, rest),
         ["example-data"] => example_data::run(&checkout),
         _ => Err(format!("'{}' is not a command: see cargo xtask --help", arguments.join(" "))),
-    };
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(message) => {
-            eprintln!("{message}");
-            ExitCode::FAILURE
-        }
     }
 }

@@ -19,7 +19,7 @@ use tidemill_core::{Excerpt, Result};
 use crate::catalog::{SharedCatalog, Table};
 use crate::parse::SqlText;
 use crate::physical::batch::{BatchQueryPlanner, SourceTable};
-use crate::plan::{plan_error, position_columns};
+use crate::plan::{break_ties, plan_error, position_columns, rewrite_group_windows};
 use crate::types::FlinkTypePlanner;
 use crate::window_tvf::WindowPlanner;
 
@@ -72,12 +72,14 @@ impl Session {
     /// The plan of a query, checked and with its types made to agree; both drivers start from it.
     pub(crate) async fn plan(&self, query: &ast::Query, excerpt: &Excerpt) -> Result<LogicalPlan> {
         let mut query = query.clone();
+        // First the names: those of TUMBLE_START(...) go by position too, and it becomes a column.
         position_columns(&mut query);
+        rewrite_group_windows(&mut query, excerpt)?;
         let state = self.state();
         let statement = DfStatement::Statement(Box::new(ast::Statement::Query(Box::new(query))));
         let plan = state.statement_to_plan(statement).await.map_err(|e| plan_error(e, excerpt))?;
         let analyzed = state.analyzer().execute_and_check(plan, state.config_options(), |_, _| {});
-        analyzed.map_err(|e| plan_error(e, excerpt))
+        analyzed.and_then(break_ties).map_err(|e| plan_error(e, excerpt))
     }
 
     /// An expression over a table's columns.

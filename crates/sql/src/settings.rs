@@ -15,10 +15,17 @@ pub const SETTINGS: &[OptionSpec] = &[
     },
     OptionSpec { key: "parallelism.default", doc: "how many subtasks a task has; by default the number of cores" },
     OptionSpec {
+        key: "table.exec.emit.allow-lateness",
+        doc: "how long after its end a window still takes rows, and updates its result: '1 min'; by default not at all",
+    },
+    OptionSpec {
         key: "execution.checkpointing.interval",
         doc: "how often sinks commit in a live run, e.g. '10 s'; by default once, at the end of the input",
     },
 ];
+
+/// Far from where the arithmetic of times would overflow.
+const MAX_LATENESS: Duration = Duration::from_secs(1_000 * 86_400);
 
 const LATE_OUTPUT: &str = "tidemill.late-output.";
 
@@ -38,6 +45,8 @@ pub struct Settings {
     pub runtime_mode: Option<RuntimeMode>,
     /// Subtasks a task, if the file says so.
     pub parallelism: Option<usize>,
+    /// How long after its end a window takes rows.
+    pub(crate) allowed_lateness: Duration,
     /// How often sinks commit.
     pub epoch_interval: Option<Duration>,
     /// By target table: the table that gets its late rows, and where that was said.
@@ -45,6 +54,11 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// How long after its end a window takes rows, in milliseconds.
+    pub(crate) fn lateness_ms(&self) -> i64 {
+        i64::try_from(self.allowed_lateness.as_millis()).unwrap_or(0)
+    }
+
     /// Applies one `SET`.
     pub(crate) fn set(&mut self, key: &str, value: &str, place: &Excerpt) -> Result<()> {
         if let Some(target) = key.strip_prefix(LATE_OUTPUT) {
@@ -65,6 +79,13 @@ impl Settings {
                         .refuse(key, format!("'{value}' is not a parallelism"))
                         .hint(format!("give a number from 1 to {KEY_GROUPS}"))
                 })?);
+            }
+            "table.exec.emit.allow-lateness" => {
+                self.allowed_lateness = duration(value).filter(|d| *d <= MAX_LATENESS).ok_or_else(|| {
+                    options
+                        .refuse(key, format!("'{value}' is not a duration of at most 1,000 days"))
+                        .hint("write '500 ms', '10 s', '1 min', '1 h' or '1 d'")
+                })?;
             }
             "execution.checkpointing.interval" => {
                 let interval = duration(value).filter(|d| !d.is_zero());

@@ -1,3 +1,4 @@
+-- golden: no batch: a late output is looked at where it is written to, by the live run
 CREATE TABLE orders (
   category STRING,
   amount DECIMAL(10, 2),

@@ -1,9 +1,11 @@
 //! Synchronous work on batches: the trait, and the operators that know no window.
 
 mod calc;
+mod top_n;
 
 pub use calc::Calc;
 pub(crate) use calc::evaluate;
+pub use top_n::{TopN, TopNSpec};
 
 use tidemill_core::{Epoch, EventBatch, Result, Watermark};
 

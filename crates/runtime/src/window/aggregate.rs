@@ -5,10 +5,14 @@
 //! results leave as rows. DataFusion's accumulators give their state or result by draining, so
 //! a window can't be read from a table that goes on living; batches can be read as often as needed.
 
-use std::collections::BTreeMap;
+mod refire;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, AsArray, BooleanArray, RecordBatch, RecordBatchOptions, TimestampMillisecondArray};
+use arrow::array::{
+    ArrayRef, AsArray, BooleanArray, RecordBatch, RecordBatchOptions, TimestampMillisecondArray, new_empty_array,
+};
 use arrow::compute::filter_record_batch;
 use arrow::datatypes::{DataType, Field, FieldRef, Int64Type, Schema, SchemaRef, TimeUnit};
 use tidemill_core::{Error, EventBatch, Result, Watermark};
@@ -24,13 +28,15 @@ pub(super) const OUTPUT_ROWS: usize = 8 * 1024;
 /// A pane's partials are compacted when they have this many rows more than twice their groups.
 const COMPACT_ROWS: usize = 8 * 1024;
 
-/// Merges partial states, and emits a window's results once when it is complete.
+/// Merges partial states, and emits a window's results once when it is complete; with an allowed
+/// lateness it emits what rows that come within it change, at the next watermark.
 ///
 /// Output columns: `window_start`, `window_end`, `window_time` (the last moment that is in), the
 /// groups, the results.
 pub struct WindowAggregate {
     // Configuration.
     assigner: WindowAssigner,
+    lateness_ms: i64,
     aggregation: Aggregation,
     partials: SchemaRef,
     schema: SchemaRef,
@@ -41,6 +47,10 @@ pub struct WindowAggregate {
     panes: BTreeMap<i64, Pane>,
     /// Windows that end here or earlier have fired.
     fired_ms: i64,
+    /// By end: the results of windows that have fired and still take rows.
+    fired: BTreeMap<i64, RecordBatch>,
+    /// Windows that have fired and have got rows since.
+    dirty: BTreeSet<Window>,
 }
 
 /// The partial states of one pane.
@@ -52,8 +62,9 @@ struct Pane {
 }
 
 impl WindowAggregate {
-    /// `time` is the type of the event time, and so of the window's bounds.
-    pub fn new(assigner: WindowAssigner, aggregation: Aggregation, time: &DataType) -> Result<Self> {
+    /// `time` is the type of the event time, and so of the window's bounds; a window takes rows until
+    /// `lateness_ms` after its end.
+    pub fn new(assigner: WindowAssigner, lateness_ms: i64, aggregation: Aggregation, time: &DataType) -> Result<Self> {
         let DataType::Timestamp(TimeUnit::Millisecond, time_zone) = time else {
             return Err(Error::internal(format!("event time has the type {time}")));
         };
@@ -63,7 +74,10 @@ impl WindowAggregate {
             time_zone: time_zone.clone(),
             prefix: 1 + usize::from(assigner.overlapping()),
             assigner,
+            lateness_ms,
             aggregation,
+            fired: BTreeMap::new(),
+            dirty: BTreeSet::new(),
             panes: BTreeMap::new(),
             fired_ms: i64::MIN,
         })
@@ -80,6 +94,7 @@ impl WindowAggregate {
     }
 
     fn store(&mut self, pane_ms: i64, part: RecordBatch) -> Result<()> {
+        self.mark_dirty(pane_ms);
         let pane = self.panes.entry(pane_ms).or_default();
         pane.rows += part.num_rows();
         pane.parts.push(part);
@@ -118,7 +133,19 @@ impl WindowAggregate {
         next
     }
 
-    fn fire(&mut self, window: Window, out: &mut Output) -> Result<()> {
+    fn fire(&mut self, window: Window, watermark: Watermark, out: &mut Output) -> Result<()> {
+        let results = self.results(window)?;
+        self.fired_ms = window.end_ms;
+        emit_in_pieces(&results, out);
+        if self.lateness_ms > 0 {
+            self.fired.insert(window.end_ms, results);
+        }
+        self.forget(watermark);
+        Ok(())
+    }
+
+    /// The window's results as they are now.
+    fn results(&self, window: Window) -> Result<RecordBatch> {
         let mut table = Table::new(self.aggregation.group_fields(), &self.aggregation.calls)?;
         let states = self.prefix + self.aggregation.groups.len();
         for pane in self.panes.range(window.start_ms..window.end_ms).map(|(_, pane)| pane) {
@@ -127,13 +154,24 @@ impl WindowAggregate {
                 table.merge(&part.columns()[self.prefix..states], &part.columns()[states..], part.num_rows())?;
             }
         }
-        self.fired_ms = window.end_ms;
-        self.panes.retain(|&pane_ms, _| self.assigner.last_end(pane_ms) > window.end_ms);
-        if !table.is_empty() {
-            let groups = table.len();
-            self.emit(window, &table.results()?, groups, out)?;
-        }
-        Ok(())
+        let rows = table.len();
+        let bounds = [window.start_ms, window.end_ms, window.end_ms - 1];
+        let mut columns: Vec<ArrayRef> = bounds.into_iter().map(|bound| self.bound(bound, rows)).collect();
+        columns.extend(if rows > 0 { table.results()? } else { self.no_results() });
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        Ok(RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options)?)
+    }
+
+    fn no_results(&self) -> Vec<ArrayRef> {
+        self.schema.fields()[3..].iter().map(|field| new_empty_array(field.data_type())).collect()
+    }
+
+    /// Drops what no row to come can change.
+    fn forget(&mut self, watermark: Watermark) {
+        let (assigner, lateness_ms, fired_ms) = (self.assigner, self.lateness_ms, self.fired_ms);
+        let done = |end_ms: i64| end_ms <= fired_ms && watermark.closes(end_ms + lateness_ms);
+        self.panes.retain(|&pane_ms, _| !done(assigner.last_end(pane_ms)));
+        self.fired.retain(|&end_ms, _| !done(end_ms));
     }
 
     /// The partials of rows that were in time for the window.
@@ -149,20 +187,14 @@ impl WindowAggregate {
         Ok(filter_record_batch(part, &mask)?)
     }
 
-    fn emit(&self, window: Window, results: &[ArrayRef], rows: usize, out: &mut Output) -> Result<()> {
-        let bounds = [window.start_ms, window.end_ms, window.end_ms - 1];
-        let mut columns: Vec<ArrayRef> = bounds.into_iter().map(|bound| self.bound(bound, rows)).collect();
-        columns.extend_from_slice(results);
-        let options = RecordBatchOptions::new().with_row_count(Some(rows));
-        let batch = RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options)?;
-        for offset in (0..rows).step_by(OUTPUT_ROWS) {
-            out.emit(EventBatch::append(batch.slice(offset, OUTPUT_ROWS.min(rows - offset))));
-        }
-        Ok(())
-    }
-
     fn bound(&self, time_ms: i64, rows: usize) -> ArrayRef {
         Arc::new(TimestampMillisecondArray::from_value(time_ms, rows).with_timezone_opt(self.time_zone.clone()))
+    }
+}
+
+fn emit_in_pieces(rows: &RecordBatch, out: &mut Output) {
+    for offset in (0..rows.num_rows()).step_by(OUTPUT_ROWS) {
+        out.emit(EventBatch::append(rows.slice(offset, OUTPUT_ROWS.min(rows.num_rows() - offset))));
     }
 }
 
@@ -184,9 +216,11 @@ impl Operator for WindowAggregate {
     }
 
     fn on_watermark(&mut self, watermark: Watermark, out: &mut Output) -> Result<()> {
+        self.refire(out)?;
         while let Some(window) = self.next_window().filter(|window| watermark.closes(window.end_ms)) {
-            self.fire(window, out)?;
+            self.fire(window, watermark, out)?;
         }
+        self.forget(watermark);
         Ok(())
     }
 }

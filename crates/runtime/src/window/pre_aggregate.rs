@@ -27,6 +27,8 @@ pub struct PreAggregate {
     // Configuration.
     time_column: usize,
     assigner: WindowAssigner,
+    /// How long after its end a window takes rows.
+    lateness_ms: i64,
     aggregation: Aggregation,
     late: Option<LateOutput>,
     metrics: Arc<WindowMetrics>,
@@ -58,6 +60,7 @@ impl PreAggregate {
     pub fn new(
         time_column: usize,
         assigner: WindowAssigner,
+        lateness_ms: i64,
         aggregation: Aggregation,
         late: Option<LateOutput>,
         metrics: Arc<WindowMetrics>,
@@ -68,6 +71,7 @@ impl PreAggregate {
             first_end_ms: i64::MAX,
             time_column,
             assigner,
+            lateness_ms,
             aggregation,
             late,
             metrics,
@@ -103,14 +107,14 @@ impl PreAggregate {
             }
             let watermark = batch.watermarks.as_ref().map_or(Watermark::MIN, |w| Watermark(w.value(row)));
             let pane = self.assigner.pane(time_ms);
-            if !watermark.closes(self.assigner.pane_end(pane)) {
+            if !watermark.closes(self.assigner.pane_end(pane) + self.lateness_ms) {
                 opens_at[row] = self.assigner.pane_end(pane);
                 continue;
             }
             late_rows += 1;
             in_time[row] = false;
             for window in self.assigner.windows(pane) {
-                if !watermark.closes(window.end_ms) {
+                if !watermark.closes(window.end_ms + self.lateness_ms) {
                     in_time[row] = true;
                     opens_at[row] = window.end_ms;
                     break;

@@ -27,6 +27,7 @@ pub(crate) use interval::place;
 pub use interval::{interval_ms, offset_ms};
 pub use statement::{ColumnDef, ColumnKind, CreateTable, CreateView, Insert, Statement, WatermarkDef};
 pub use text::SqlText;
+pub(crate) use window_call::table_factor;
 pub use window_call::{WindowCall, WindowFunction, window_call};
 
 /// Only what is used of it is ever committed to memory.

@@ -109,8 +109,7 @@ impl WindowCall {
     }
 
     /// The call as it stands in `FROM`; [`window_call`] reads it back.
-    #[must_use]
-    pub fn into_factor(self) -> TableFactor {
+    pub(crate) fn into_factor(self) -> TableFactor {
         let data = match self.data {
             TableFactor::Derived { subquery, .. } if self.partition_by.is_empty() => Expr::Subquery(subquery),
             TableFactor::Derived { subquery, .. } => {
@@ -132,7 +131,7 @@ impl WindowCall {
 }
 
 /// A table or a table function, and nothing after it but its alias.
-pub(super) fn table_factor(
+pub(crate) fn table_factor(
     name: ObjectName,
     args: Option<TableFunctionArgs>,
     alias: Option<TableAlias>,

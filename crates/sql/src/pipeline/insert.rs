@@ -108,6 +108,8 @@ fn implicit(from: &DataType, to: &DataType) -> bool {
         T::Int8 => Some(1),
         T::Int16 => Some(2),
         T::Int32 => Some(3),
+        // ROW_NUMBER, which is a BIGINT in Flink.
+        T::UInt64 => Some(3),
         T::Int64 => Some(4),
         _ => None,
     };

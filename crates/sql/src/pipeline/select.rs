@@ -37,8 +37,8 @@ fn flink_type(data_type: &DataType) -> Option<DataType> {
         DataType::Binary | DataType::LargeBinary => DataType::BinaryView,
         DataType::UInt8 => DataType::Int16,
         DataType::UInt16 => DataType::Int32,
-        DataType::UInt32 => DataType::Int64,
-        DataType::UInt64 => DataType::Decimal128(20, 0),
+        // ROW_NUMBER is a BIGINT in Flink.
+        DataType::UInt32 | DataType::UInt64 => DataType::Int64,
         _ => return None,
     })
 }

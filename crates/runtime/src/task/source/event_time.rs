@@ -9,7 +9,7 @@ use crate::operator::evaluate;
 
 /// The times and the watermark expression of a batch.
 pub(super) struct Times {
-    /// Each row's event time; `i64::MAX` where it has none, so that no watermark reaches it.
+    /// Each row's event time; `i64::MIN` where it has none: the row will be late, and tell its watermark.
     times: Vec<i64>,
     /// What each row says of the watermark; `i64::MIN` where it says nothing.
     claims: Vec<i64>,
@@ -23,7 +23,7 @@ impl Times {
         let usable = |i: usize| times.is_valid(i) && EventTime(times.value(i)).possible();
         let claim = |i: usize| if usable(i) && claims.is_valid(i) { claims.value(i) } else { i64::MIN };
         Ok(Self {
-            times: (0..times.len()).map(|i| if usable(i) { times.value(i) } else { i64::MAX }).collect(),
+            times: (0..times.len()).map(|i| if usable(i) { times.value(i) } else { i64::MIN }).collect(),
             claims: (0..times.len()).map(claim).collect(),
         })
     }
@@ -34,7 +34,7 @@ impl Times {
     }
 
     /// Each row's watermark, if one has reached its row's event time (a row that is ahead of its
-    /// watermark is in time for every aligned window), or if somebody asked for all.
+    /// watermark is in time for every aligned window), if a row has none, or if somebody asked for all.
     pub(super) fn row_watermarks(&self, before: Watermark, all: bool) -> Option<Int64Array> {
         let mut watermark = before.0;
         let mut behind = all;

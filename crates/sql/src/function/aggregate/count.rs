@@ -1,9 +1,104 @@
-//! `COUNT(*)` and `COUNT(x)`: DataFusion's own, for they are Flink's: `BIGINT NOT NULL`, 0 for no rows.
+//! `COUNT(*)` and `COUNT(x)` are DataFusion's own, for they are Flink's: `BIGINT NOT NULL`, 0 for no rows.
+//!
+//! `COUNT(DISTINCT ...)` is ours: DataFusion's has a vectorized form for integers only, and takes one argument.
 
 use std::sync::Arc;
 
-use datafusion::{functions_aggregate::count::count_udaf, logical_expr::AggregateUDF};
+use arrow::datatypes::{DataType, FieldRef};
+use datafusion::{
+    common::{Result, ScalarValue},
+    functions_aggregate::count::count_udaf,
+    logical_expr::{
+        Accumulator, AggregateUDF, AggregateUDFImpl, Documentation, GroupsAccumulator, ReversedUDAF, SetMonotonicity,
+        Signature, StatisticsArgs,
+        function::{AccumulatorArgs, StateFieldsArgs},
+        utils::AggregateOrderSensitivity,
+    },
+};
+
+use super::{
+    distinct::{self, DistinctGroups},
+    grouped::{OneGroup, Vectorized},
+};
 
 pub(super) fn count() -> Arc<AggregateUDF> {
-    count_udaf()
+    Arc::new(Count { plain: count_udaf() }.into())
+}
+
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Count {
+    /// DataFusion's function, which does all that has no DISTINCT.
+    plain: Arc<AggregateUDF>,
+}
+
+impl AggregateUDFImpl for Count {
+    fn name(&self) -> &str {
+        self.plain.name()
+    }
+
+    fn signature(&self) -> &Signature {
+        self.plain.signature()
+    }
+
+    fn return_type(&self, types: &[DataType]) -> Result<DataType> {
+        self.plain.return_type(types)
+    }
+
+    fn is_nullable(&self) -> bool {
+        self.plain.is_nullable()
+    }
+
+    fn state_fields(&self, args: StateFieldsArgs<'_>) -> Result<Vec<FieldRef>> {
+        if args.is_distinct { Ok(distinct::state_fields(&args)) } else { self.plain.state_fields(args) }
+    }
+
+    fn accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
+        if args.is_distinct {
+            return Ok(Box::new(OneGroup::new(Box::new(DistinctGroups::count(args.expr_fields)?))));
+        }
+        self.plain.accumulator(args)
+    }
+
+    fn create_sliding_accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
+        // DataFusion's, which can take rows back, has one argument and two zeros.
+        let ours = args.is_distinct
+            && (args.expr_fields.len() > 1 || args.expr_fields.iter().any(|field| field.data_type().is_floating()));
+        if ours { self.accumulator(args) } else { self.plain.create_sliding_accumulator(args) }
+    }
+
+    fn groups_accumulator_supported(&self, args: AccumulatorArgs<'_>) -> bool {
+        args.is_distinct || self.plain.groups_accumulator_supported(args)
+    }
+
+    fn create_groups_accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn GroupsAccumulator>> {
+        if args.is_distinct {
+            return Ok(Box::new(Vectorized(Box::new(DistinctGroups::count(args.expr_fields)?))));
+        }
+        self.plain.create_groups_accumulator(args)
+    }
+
+    fn order_sensitivity(&self) -> AggregateOrderSensitivity {
+        AggregateOrderSensitivity::Insensitive
+    }
+
+    fn reverse_expr(&self) -> ReversedUDAF {
+        ReversedUDAF::Identical
+    }
+
+    fn value_from_stats(&self, args: &StatisticsArgs<'_>) -> Option<ScalarValue> {
+        // A file's own count of distinct values may know two zeros.
+        if args.is_distinct { None } else { self.plain.value_from_stats(args) }
+    }
+
+    fn default_value(&self, data_type: &DataType) -> Result<ScalarValue> {
+        self.plain.default_value(data_type)
+    }
+
+    fn set_monotonicity(&self, data_type: &DataType) -> SetMonotonicity {
+        self.plain.inner().set_monotonicity(data_type)
+    }
+
+    fn documentation(&self) -> Option<&Documentation> {
+        self.plain.documentation()
+    }
 }

@@ -1,22 +1,27 @@
 //! One implementation of a function, two faces: DataFusion's vectorized accumulator and its row-wise one.
 
-use arrow::array::{Array, ArrayRef, BooleanArray};
-use arrow::buffer::{BooleanBuffer, NullBuffer};
+use std::borrow::Cow;
+
+use arrow::{
+    array::{Array, ArrayRef, BooleanArray},
+    buffer::{BooleanBuffer, NullBuffer},
+    compute::filter,
+};
 use datafusion::{
     common::{Result, ScalarValue, not_impl_err},
     logical_expr::{Accumulator, EmitTo, GroupsAccumulator},
 };
 
-/// The rows to be taken in: values, and the group of each.
+/// The rows to be taken in: a column of values for each argument, and the group of each row.
 pub(super) struct Rows<'a> {
-    pub values: &'a ArrayRef,
+    pub values: &'a [ArrayRef],
     pub groups: &'a [usize],
     /// `FILTER (WHERE ...)`: a row counts where this is true.
     pub filter: Option<&'a BooleanArray>,
 }
 
-impl Rows<'_> {
-    /// Calls `each` with every row that is not NULL and not filtered out, and its group.
+impl<'a> Rows<'a> {
+    /// Calls `each` with every row that has no NULL and is not filtered out, and its group.
     #[inline]
     pub(super) fn for_each(&self, mut each: impl FnMut(usize, usize)) {
         match self.selected() {
@@ -30,9 +35,20 @@ impl Rows<'_> {
             Some(nulls) => filter.values() & nulls.inner(),
             None => filter.values().clone(),
         });
-        match (kept, self.values.nulls().map(NullBuffer::inner)) {
-            (Some(kept), Some(present)) => Some(&kept & present),
-            (kept, present) => kept.or_else(|| present.cloned()),
+        let present = self.values.iter().filter_map(|values| values.logical_nulls()).map(NullBuffer::into_inner);
+        kept.into_iter().chain(present).reduce(|some, others| &some & &others)
+    }
+
+    /// The rows that have no NULL and are not filtered out, as columns, and the group of each.
+    pub(super) fn counted(&self) -> Result<(Cow<'a, [ArrayRef]>, Cow<'a, [usize]>)> {
+        match self.selected() {
+            Some(rows) if rows.count_set_bits() < rows.len() => {
+                let groups = rows.set_indices().map(|row| self.groups[row]).collect();
+                let rows = BooleanArray::new(rows, None);
+                let columns = self.values.iter().map(|column| filter(column, &rows)).collect::<Result<_, _>>()?;
+                Ok((Cow::Owned(columns), Cow::Owned(groups)))
+            }
+            _ => Ok((Cow::Borrowed(self.values), Cow::Borrowed(self.groups))),
         }
     }
 }
@@ -57,6 +73,15 @@ pub(super) trait Grouped: Send + Sync {
     /// Takes in what [`Grouped::states`] gave.
     fn merge(&mut self, states: &[ArrayRef], groups: &[usize]) -> Result<()>;
 
+    /// The state of each row alone.
+    fn row_states(&self, values: &[ArrayRef], filter: Option<&BooleanArray>) -> Result<Vec<ArrayRef>> {
+        let rows: Vec<usize> = (0..values[0].len()).collect();
+        let mut each = self.fresh();
+        each.resize(rows.len());
+        each.update(&Rows { values, groups: &rows, filter })?;
+        each.states(rows.len())
+    }
+
     /// How many groups there are.
     fn len(&self) -> usize;
 
@@ -64,10 +89,10 @@ pub(super) trait Grouped: Send + Sync {
     fn results(&self, n: usize) -> Result<ArrayRef>;
 
     /// The states of the first `n` groups, which stay.
-    fn states(&self, n: usize) -> Result<Vec<ArrayRef>>;
+    fn states(&mut self, n: usize) -> Result<Vec<ArrayRef>>;
 
     /// Forgets the first `n` groups, and numbers the others from 0.
-    fn drop_first(&mut self, n: usize);
+    fn drop_first(&mut self, n: usize) -> Result<()>;
 
     /// The memory in use.
     fn bytes(&self) -> usize;
@@ -77,15 +102,15 @@ pub(super) trait Grouped: Send + Sync {
 pub(super) struct Vectorized(pub Box<dyn Grouped>);
 
 impl Vectorized {
-    fn emit<T>(&mut self, emit_to: EmitTo, read: impl FnOnce(&dyn Grouped, usize) -> Result<T>) -> Result<T> {
+    fn emit<T>(&mut self, emit_to: EmitTo, read: impl FnOnce(&mut dyn Grouped, usize) -> Result<T>) -> Result<T> {
         let n = match emit_to {
             EmitTo::All => self.0.len(),
             EmitTo::First(n) => n,
         };
-        let out = read(&*self.0, n)?;
+        let out = read(&mut *self.0, n)?;
         match emit_to {
             EmitTo::All => self.0 = self.0.fresh(),
-            EmitTo::First(n) => self.0.drop_first(n),
+            EmitTo::First(n) => self.0.drop_first(n)?,
         }
         Ok(out)
     }
@@ -100,7 +125,7 @@ impl GroupsAccumulator for Vectorized {
         total: usize,
     ) -> Result<()> {
         self.0.resize(total);
-        self.0.update(&Rows { values: &values[0], groups, filter })
+        self.0.update(&Rows { values, groups, filter })
     }
 
     fn merge_batch(&mut self, states: &[ArrayRef], groups: &[usize], total: usize) -> Result<()> {
@@ -117,12 +142,7 @@ impl GroupsAccumulator for Vectorized {
     }
 
     fn convert_to_state(&self, values: &[ArrayRef], filter: Option<&BooleanArray>) -> Result<Vec<ArrayRef>> {
-        let rows = values[0].len();
-        let mut each = self.0.fresh();
-        each.resize(rows);
-        let groups: Vec<usize> = (0..rows).collect();
-        each.update(&Rows { values: &values[0], groups: &groups, filter })?;
-        each.states(rows)
+        self.0.row_states(values, filter)
     }
 
     fn size(&self) -> usize {
@@ -160,12 +180,12 @@ impl std::fmt::Debug for OneGroup {
 impl Accumulator for OneGroup {
     fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
         let (group, groups) = self.with_zeros(values[0].len());
-        group.update(&Rows { values: &values[0], groups, filter: None })
+        group.update(&Rows { values, groups, filter: None })
     }
 
     fn retract_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
         let (group, groups) = self.with_zeros(values[0].len());
-        group.retract(&Rows { values: &values[0], groups, filter: None })
+        group.retract(&Rows { values, groups, filter: None })
     }
 
     fn supports_retract_batch(&self) -> bool {

@@ -4,6 +4,7 @@
 //! cut into batches, nor the tree in which partial states were merged; and no number wraps.
 
 mod count;
+mod distinct;
 pub mod exact_sum;
 mod grouped;
 mod min_max;

@@ -46,7 +46,7 @@ impl Expressions<'_> {
             LoweredAggregateBuilder::new(expr, input.schema(), physical, self.state.execution_props(), &context);
         let lowered = builder.build().map_err(|e| plan_error(e, self.excerpt))?;
         let function = lowered.aggregate;
-        if function.is_distinct() || !lowered.order_bys.is_empty() || !function.groups_accumulator_supported() {
+        if !lowered.order_bys.is_empty() || !function.groups_accumulator_supported() {
             return Err(Error::invalid(format!("{} is not supported in a live window yet", function.name()))
                 .hint("run the file with --batch")
                 .at(self.excerpt.clone()));

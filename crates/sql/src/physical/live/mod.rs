@@ -1,13 +1,14 @@
 //! The live planner: all statements of a file as one graph for the runtime.
 //!
 //! [`sources`] finds what must be decoded, [`planner`] turns plan nodes into operators (equal subplans
-//! once), [`window`] recognises a grouped window, [`group`] is a `GROUP BY` without one, [`late`] ends late rows in their sink.
+//! once), [`window`] recognises a grouped window, [`group`] is a `GROUP BY` without one, [`top_n`] a numbering that is cut, [`late`] ends late rows in their sink.
 
 mod expressions;
 mod group;
 mod late;
 mod planner;
 mod sources;
+mod top_n;
 mod window;
 
 use tidemill_core::Result;
@@ -30,7 +31,8 @@ pub fn plan(pipeline: &Pipeline, outputs: &dyn Outputs) -> Result<JobGraph> {
         statements.push(planner::LiveStatement { plan, late: outputs.late(statement)?, statement });
     }
     let needs = sources::needs(&statements)?;
-    let mut planner = Planner::new(&state, pipeline.parallelism, &needs)?;
+    let limits = top_n::limits(&statements)?;
+    let mut planner = Planner::new(&state, pipeline, &needs, limits)?;
     for statement in &statements {
         planner.statement(statement, outputs)?;
     }

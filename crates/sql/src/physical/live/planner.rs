@@ -15,7 +15,8 @@ use tidemill_runtime::operator::Calc;
 
 use super::expressions::{Expressions, arrow_schema, pick};
 use super::sources::{Need, Needs};
-use crate::PlannedStatement;
+use super::top_n::Limits;
+use crate::{Pipeline, PlannedStatement};
 use crate::catalog::Table;
 use crate::physical::{LateSink, Outputs};
 use crate::plan::{is_windowed, plan_error, scanned};
@@ -70,20 +71,23 @@ pub(super) struct Planner<'a> {
     pub(super) state: &'a SessionState,
     pub(super) graph: JobGraph,
     sources: BTreeMap<Arc<str>, (Stream, SchemaRef)>,
+    pub(super) limits: Limits,
+    /// How long after its end a window takes rows.
+    pub(super) lateness_ms: i64,
     /// Equal subplans run once. A late output is part of what a window does.
     done: HashMap<(LogicalPlan, bool), Planned>,
 }
 
 impl<'a> Planner<'a> {
-    pub(super) fn new(state: &'a SessionState, parallelism: usize, needs: &Needs) -> Result<Self> {
-        let mut graph = JobGraph::new(parallelism);
+    pub(super) fn new(state: &'a SessionState, pipeline: &Pipeline, needs: &Needs, limits: Limits) -> Result<Self> {
+        let mut graph = JobGraph::new(pipeline.parallelism);
         let mut sources = BTreeMap::new();
         for (name, need) in needs {
             let columns = need.schema()?;
             let stream = graph.source(source_spec(need, &columns, state)?);
             sources.insert(Arc::clone(name), (stream, columns));
         }
-        Ok(Self { state, graph, sources, done: HashMap::new() })
+        Ok(Self { state, graph, sources, limits, lateness_ms: pipeline.settings.lateness_ms(), done: HashMap::new() })
     }
 
     pub(super) fn into_graph(self) -> JobGraph {
@@ -146,6 +150,7 @@ impl<'a> Planner<'a> {
             LogicalPlan::Union(union) => self.union(union, live),
             LogicalPlan::Aggregate(aggregate) if is_windowed(aggregate) => self.window_aggregate(aggregate, live),
             LogicalPlan::Aggregate(aggregate) => self.group_aggregate(aggregate, live),
+            LogicalPlan::Window(window) => self.top_n(plan, window, live),
             LogicalPlan::Distinct(Distinct::All(input)) => self.distinct(input, live),
             LogicalPlan::Extension(Extension { node }) => self.window_columns(node.as_ref(), live),
             other => Err(refusal(other).at(live.statement.excerpt.clone())),
@@ -208,7 +213,6 @@ fn refusal(plan: &LogicalPlan) -> Error {
         LogicalPlan::Sort(_) => ("ORDER BY", "a live result has no end to sort at; run the file with --batch"),
         LogicalPlan::Limit(_) => ("LIMIT", "run the file with --batch"),
         LogicalPlan::Distinct(_) => ("DISTINCT ON", "run the file with --batch"),
-        LogicalPlan::Window(_) => ("OVER", "run the file with --batch"),
         _ => ("this query", "run the file with --batch"),
     };
     Error::invalid(format!("{what} is not supported in a live run yet")).hint(hint)

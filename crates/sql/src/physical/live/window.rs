@@ -86,7 +86,7 @@ impl Planner<'_> {
             WindowKind::Session { gap_ms, key } => {
                 let key = key.iter().map(|column| window.input.schema().index_of_column(column));
                 let key: Vec<usize> = key.collect::<Result<_, _>>().map_err(|e| plan_error(e, excerpt))?;
-                check_session(&windowed, &input.branches, live)?;
+                check_session(&windowed, &input.branches, self.lateness_ms, live)?;
                 self.session(*gap_ms, key, &arrow_schema(window.input.schema()), &input.branches, build)
             }
         };
@@ -95,7 +95,10 @@ impl Planner<'_> {
             &windowed.output_columns(),
             arrow_schema(&aggregate.schema),
         );
-        let mut planned = Planned { branches: vec![Branch { stream: results, table: None }], ..input };
+        // A window that takes rows after it has fired updates its result.
+        let changelog = if self.lateness_ms > 0 { ChangelogMode::Retract } else { ChangelogMode::Append };
+        let branches = vec![Branch { stream: results, table: None }];
+        let mut planned = Planned { branches, changelog, ..input };
         for (late, table) in late_streams {
             planned.late.push((late, late_schema(self.source(&table.name)?.1.as_ref(), &time_type)));
         }
@@ -145,9 +148,11 @@ impl Planner<'_> {
     /// Two phases: panes before the exchange, windows behind it.
     fn aligned(&mut self, assigner: WindowAssigner, input: &[Branch], build: Build) -> (Stream, LateStreams) {
         let Build { time_index, time_type, aggregation, late, metrics, name } = build;
+        let lateness_ms = self.lateness_ms;
         let phase1 = aggregation.clone();
         let make: MakeOperator = Arc::new(move || {
-            let operator = PreAggregate::new(time_index, assigner, phase1.clone(), late.clone(), Arc::clone(&metrics))?;
+            let (aggregation, late, metrics) = (phase1.clone(), late.clone(), Arc::clone(&metrics));
+            let operator = PreAggregate::new(time_index, assigner, lateness_ms, aggregation, late, metrics)?;
             Ok(Box::new(operator))
         });
         let mut partials = vec![];
@@ -163,7 +168,7 @@ impl Planner<'_> {
             false => Partitioning::KeyGroups(PreAggregate::group_columns(&assigner, &aggregation)),
         };
         let make: MakeOperator =
-            Arc::new(move || Ok(Box::new(WindowAggregate::new(assigner, aggregation.clone(), &time_type)?)));
+            Arc::new(move || Ok(Box::new(WindowAggregate::new(assigner, lateness_ms, aggregation.clone(), &time_type)?)));
         (self.graph.exchange(&partials, &partitioning, name, make), late_streams)
     }
 
@@ -220,7 +225,12 @@ impl WindowedAggregate {
 }
 
 /// What a session can't be made of.
-fn check_session(windowed: &WindowedAggregate, input: &[Branch], live: &LiveStatement<'_>) -> Result<()> {
+fn check_session(
+    windowed: &WindowedAggregate,
+    input: &[Branch],
+    lateness_ms: i64,
+    live: &LiveStatement<'_>,
+) -> Result<()> {
     let refuse =
         |message: String, hint: String| Err(Error::invalid(message).hint(hint).at(live.statement.excerpt.clone()));
     let WindowKind::Session { key, .. } = &windowed.window.kind else { return Ok(()) };
@@ -238,6 +248,12 @@ fn check_session(windowed: &WindowedAggregate, input: &[Branch], live: &LiveStat
         return refuse(
             "a SESSION over the result of a window is not supported in a live run yet".to_owned(),
             "make the sessions of the table itself, or run the file with --batch".to_owned(),
+        );
+    }
+    if lateness_ms > 0 {
+        return refuse(
+            "an allowed lateness is not supported for SESSION yet".to_owned(),
+            "remove the SET 'table.exec.emit.allow-lateness', or give the watermark a longer delay".to_owned(),
         );
     }
     let names = live.late.as_ref().is_some_and(|late| late.columns.is_some());

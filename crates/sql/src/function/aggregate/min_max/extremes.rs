@@ -52,15 +52,15 @@ impl Grouped for Extremes {
     fn update(&mut self, rows: &Rows<'_>) -> Result<()> {
         match self.data_type {
             DataType::Float64 => {
-                let values = expect_array(rows.values.as_primitive_opt::<Float64Type>())?.values();
+                let values = expect_array(rows.values[0].as_primitive_opt::<Float64Type>())?.values();
                 self.offer(rows, |row| key_of(values[row]));
             }
             DataType::Float32 => {
-                let values = expect_array(rows.values.as_primitive_opt::<Float32Type>())?.values();
+                let values = expect_array(rows.values[0].as_primitive_opt::<Float32Type>())?.values();
                 self.offer(rows, |row| key_of(values[row].into()));
             }
             _ => {
-                let values = expect_array(rows.values.as_boolean_opt())?.values();
+                let values = expect_array(rows.values[0].as_boolean_opt())?.values();
                 self.offer(rows, |row| values.value(row).into());
             }
         }
@@ -76,7 +76,7 @@ impl Grouped for Extremes {
     }
 
     fn merge(&mut self, states: &[ArrayRef], groups: &[usize]) -> Result<()> {
-        self.update(&Rows { values: &states[0], groups, filter: None })
+        self.update(&Rows { values: states, groups, filter: None })
     }
 
     fn len(&self) -> usize {
@@ -94,12 +94,13 @@ impl Grouped for Extremes {
         })
     }
 
-    fn states(&self, n: usize) -> Result<Vec<ArrayRef>> {
+    fn states(&mut self, n: usize) -> Result<Vec<ArrayRef>> {
         Ok(vec![self.results(n)?])
     }
 
-    fn drop_first(&mut self, n: usize) {
+    fn drop_first(&mut self, n: usize) -> Result<()> {
         self.keys.drain(..n);
+        Ok(())
     }
 
     fn bytes(&self) -> usize {

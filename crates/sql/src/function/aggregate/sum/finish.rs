@@ -24,26 +24,28 @@ use crate::function::aggregate::{
 /// The function as it was called.
 pub(super) struct Call {
     pub outcome: Outcome,
+    pub distinct: bool,
     /// The argument as the plan shows it.
     pub argument: Arc<str>,
 }
 
 impl Call {
     fn overflow(&self, result: &DataType, value: impl fmt::Display) -> DataFusionError {
-        let name = match self.outcome {
-            Outcome::Sum => "SUM",
-            Outcome::Average => "AVG",
-        };
+        let name = self.outcome.name().to_uppercase();
+        let distinct = if self.distinct { "DISTINCT " } else { "" };
         let argument = &self.argument;
         let hint = match result {
-            DataType::Int64 => format!("write {name}(CAST({argument} AS DECIMAL(38, 0)))"),
+            DataType::Int64 => format!("write {name}({distinct}CAST({argument} AS DECIMAL(38, 0)))"),
             DataType::Decimal128(_, scale) if *scale > self.least_scale() => {
-                format!("write {name}(CAST({argument} AS DECIMAL(p, s))) with a smaller s, or CAST it to DOUBLE")
+                format!(
+                    "write {name}({distinct}CAST({argument} AS DECIMAL(p, s))) with a smaller s, or CAST it to DOUBLE"
+                )
             }
-            DataType::Decimal128(..) => format!("write {name}(CAST({argument} AS DOUBLE))"),
-            _ => format!("write {name}(CAST({argument} AS BIGINT)), or CAST it to DECIMAL(38, 0)"),
+            DataType::Decimal128(..) => format!("write {name}({distinct}CAST({argument} AS DOUBLE))"),
+            _ => format!("write {name}({distinct}CAST({argument} AS BIGINT)), or CAST it to DECIMAL(38, 0)"),
         };
-        let message = format!("{name}({argument}) is {value}, beyond the range of its type {}", sql_name(result));
+        let message =
+            format!("{name}({distinct}{argument}) is {value}, beyond the range of its type {}", sql_name(result));
         // It is the data that does not fit: the same statement may have run well yesterday.
         DataFusionError::External(Box::new(Error::data(message).hint(hint)))
     }

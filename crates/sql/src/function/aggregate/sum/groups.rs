@@ -58,7 +58,7 @@ impl<K: SumKind> Grouped for SumGroups<K> {
     }
 
     fn update(&mut self, rows: &Rows<'_>) -> Result<()> {
-        let values = expect_array(rows.values.as_primitive_opt::<K::Input>())?.values();
+        let values = expect_array(rows.values[0].as_primitive_opt::<K::Input>())?.values();
         let (slots, mut allocated) = (&mut self.slots[..], 0);
         rows.for_each(|row, group| {
             let slot = &mut slots[group];
@@ -70,7 +70,7 @@ impl<K: SumKind> Grouped for SumGroups<K> {
     }
 
     fn retract(&mut self, rows: &Rows<'_>) -> Result<()> {
-        let values = expect_array(rows.values.as_primitive_opt::<K::Input>())?.values();
+        let values = expect_array(rows.values[0].as_primitive_opt::<K::Input>())?.values();
         let (slots, mut allocated) = (&mut self.slots[..], 0);
         rows.for_each(|row, group| {
             let slot = &mut slots[group];
@@ -104,16 +104,17 @@ impl<K: SumKind> Grouped for SumGroups<K> {
         self.kind.finish(&self.slots[..n])
     }
 
-    fn states(&self, n: usize) -> Result<Vec<ArrayRef>> {
+    fn states(&mut self, n: usize) -> Result<Vec<ArrayRef>> {
         let slots = &self.slots[..n];
         let totals = K::Total::write(slots.iter().map(|slot| &slot.total), self.kind.scale())?;
         let counts = Int64Array::from_iter_values(slots.iter().map(|slot| slot.count));
         Ok(vec![totals, Arc::new(counts)])
     }
 
-    fn drop_first(&mut self, n: usize) {
+    fn drop_first(&mut self, n: usize) -> Result<()> {
         self.heap_bytes -= self.slots[..n].iter().map(|slot| slot.total.heap_bytes()).sum::<usize>();
         self.slots.drain(..n);
+        Ok(())
     }
 
     fn bytes(&self) -> usize {

@@ -8,7 +8,8 @@
 //!
 //! The types are Flink's. Flink wraps an integer sum that overflows and makes NULL of a decimal one; here both are
 //! errors, raised only where the final sum does not fit. The result is NULL if no row is taken in, so the type is
-//! nullable. A state is (total, count): the count makes a NULL, divides an average, and lets rows be taken back.
+//! nullable. A state is (total, count): the count makes a NULL, divides an average, and lets rows be taken back. Of
+//! DISTINCT values the state is the values.
 
 mod average;
 mod finish;
@@ -21,7 +22,7 @@ use arrow::datatypes::{
     DataType, Field, FieldRef, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, i256,
 };
 use datafusion::{
-    common::{Result, not_impl_err, plan_err},
+    common::{Result, plan_err},
     logical_expr::{
         Accumulator, AggregateUDF, AggregateUDFImpl, GroupsAccumulator, ReversedUDAF, Signature, Volatility,
         function::{AccumulatorArgs, StateFieldsArgs},
@@ -30,6 +31,7 @@ use datafusion::{
 };
 
 use super::{
+    distinct::{self, DistinctGroups},
     exact_sum::ExactSum,
     grouped::{Grouped, OneGroup, Vectorized},
     single_argument, sql_name,
@@ -62,6 +64,15 @@ enum Outcome {
     Average,
 }
 
+impl Outcome {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Sum => "sum",
+            Self::Average => "avg",
+        }
+    }
+}
+
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Summation {
     outcome: Outcome,
@@ -74,12 +85,18 @@ impl Summation {
     }
 
     fn groups(&self, args: &AccumulatorArgs<'_>) -> Result<Box<dyn Grouped>> {
-        if args.is_distinct {
-            return not_impl_err!("{}(DISTINCT ...)", self.name().to_uppercase());
-        }
         let argument = single_argument(self.name(), args.expr_fields)?;
-        let call = Call { outcome: self.outcome, argument: argument.name().as_str().into() };
-        Ok(match argument.data_type() {
+        let call =
+            Call { outcome: self.outcome, distinct: args.is_distinct, argument: argument.name().as_str().into() };
+        let sums = self.sums(argument.data_type(), call)?;
+        if args.is_distinct {
+            return Ok(Box::new(DistinctGroups::of(self.outcome.name(), argument, sums)?));
+        }
+        Ok(sums)
+    }
+
+    fn sums(&self, argument: &DataType, call: Call) -> Result<Box<dyn Grouped>> {
+        Ok(match argument {
             DataType::Int8 => Box::new(SumGroups::new(Integers::<Int8Type>::new(call))),
             DataType::Int16 => Box::new(SumGroups::new(Integers::<Int16Type>::new(call))),
             DataType::Int32 => Box::new(SumGroups::new(Integers::<Int32Type>::new(call))),
@@ -97,10 +114,7 @@ impl Summation {
 
 impl AggregateUDFImpl for Summation {
     fn name(&self) -> &str {
-        match self.outcome {
-            Outcome::Sum => "sum",
-            Outcome::Average => "avg",
-        }
+        self.outcome.name()
     }
 
     fn signature(&self) -> &Signature {
@@ -134,6 +148,9 @@ impl AggregateUDFImpl for Summation {
 
     fn state_fields(&self, args: StateFieldsArgs<'_>) -> Result<Vec<FieldRef>> {
         let argument = single_argument(self.name(), args.input_fields)?;
+        if args.is_distinct {
+            return Ok(distinct::state_fields(&args));
+        }
         let total = match argument.data_type() {
             DataType::Float32 | DataType::Float64 => ExactSum::state_type(0),
             DataType::Decimal128(precision, scale) if *precision > NARROW_PRECISION => i256::state_type(*scale),

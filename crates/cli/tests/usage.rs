@@ -1,0 +1,50 @@
+//! The command line itself: how wrong usage is answered, before any SQL is read.
+//!
+//! It also makes cargo build the binary whenever the workspace is tested; the whole-program tests run that.
+
+use std::process::{Command, Output};
+
+fn tidemill(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_tidemill")).args(arguments).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn help_teaches_by_example() {
+    for command in ["run", "reconcile"] {
+        let output = tidemill(&[command, "--help"]);
+        assert_eq!(output.status.code(), Some(0), "{command}");
+        let help = text(&output.stdout);
+        assert!(help.contains(&format!("tidemill {command} ")) && help.contains("Exit codes:"), "{help}");
+    }
+}
+
+#[test]
+fn wrong_usage_exits_with_2_and_prints_nothing() {
+    let calls: [&[&str]; 8] = [
+        &[],
+        &["rnu", "q.sql"],
+        &["run"],
+        &["run", "q.sql", "--bacth"],
+        &["run", "q.sql", "--output", "xml"],
+        &["run", "q.sql", "--parallelism", "0"],
+        &["run", "q.sql", "--batch-size", "0"],
+        &["reconcile", "q.sql", "--live", "a", "--save-live", "b"],
+    ];
+    for arguments in calls {
+        let output = tidemill(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert_eq!(text(&output.stdout), "", "{arguments:?}");
+        assert!(!output.stderr.is_empty(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_sql_file_that_is_not_there_is_named() {
+    let output = tidemill(&["run", "no/such/query.sql"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("no/such/query.sql"), "{}", text(&output.stderr));
+}

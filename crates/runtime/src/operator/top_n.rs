@@ -1,0 +1,198 @@
+//! Top-N: the first rows of each partition in an order, with their rank.
+//!
+//! Over rows that come once, in a window, the answer is given once, when the window is complete. Over
+//! all else it is updated: a row that enters pushes others down, and one that is taken away pulls
+//! others up, so all rows of a partition are kept where rows can be taken away, and the first `n`
+//! where they can't.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, AsArray, RecordBatch, UInt64Array};
+use arrow::compute::SortOptions;
+use arrow::datatypes::{SchemaRef, TimestampMillisecondType};
+use arrow::row::{OwnedRow, RowConverter, SortField};
+use tidemill_core::{Epoch, Error, EventBatch, Result, RowKind, Watermark};
+
+use super::{Operator, Output};
+
+/// What a Top-N computes.
+#[derive(Debug, Clone)]
+pub struct TopNSpec {
+    /// The columns of the partition.
+    pub partition: Vec<usize>,
+    /// The order, to the last column that could break a tie.
+    pub order: Vec<(usize, SortOptions)>,
+    /// How many rows a partition keeps.
+    pub limit: usize,
+    /// Whether rows are only added: then those beyond the limit can be forgotten.
+    pub append_only: bool,
+    /// The column of the window's end, where the answer is given once a window.
+    pub window_end: Option<usize>,
+    /// The input's columns, and the rank (`UInt64`).
+    pub schema: SchemaRef,
+}
+
+/// A row in the order, and as it is.
+type Ranked = (OwnedRow, OwnedRow);
+
+#[derive(Debug, Default)]
+struct Partition {
+    /// How often each row is there.
+    rows: BTreeMap<Ranked, usize>,
+    /// What was emitted, by rank.
+    emitted: Vec<OwnedRow>,
+}
+
+/// The first rows of each partition.
+///
+/// Output columns: the input's, and the rank, from 1.
+pub struct TopN {
+    // Configuration.
+    spec: TopNSpec,
+    partition_key: Option<RowConverter>,
+    order_key: RowConverter,
+    row: RowConverter,
+    // State.
+    partitions: HashMap<Option<OwnedRow>, Partition>,
+    /// Partitions of windows by their window's end.
+    windows: BTreeMap<i64, BTreeSet<Option<OwnedRow>>>,
+    // Emptied at every barrier: never part of a snapshot.
+    touched: BTreeSet<Option<OwnedRow>>,
+}
+
+impl TopN {
+    /// A Top-N over rows of the spec's columns without the last.
+    pub fn new(spec: TopNSpec) -> Result<Self> {
+        let types: Vec<_> = spec.schema.fields().iter().map(|f| f.data_type().clone()).collect();
+        let key = spec.partition.iter().map(|&c| SortField::new(types[c].clone())).collect::<Vec<_>>();
+        let order = spec.order.iter().map(|(c, options)| SortField::new_with_options(types[*c].clone(), *options));
+        let row = types[..types.len() - 1].iter().map(|t| SortField::new(t.clone())).collect();
+        Ok(Self {
+            partition_key: if key.is_empty() { None } else { Some(RowConverter::new(key)?) },
+            order_key: RowConverter::new(order.collect())?,
+            row: RowConverter::new(row)?,
+            spec,
+            partitions: HashMap::new(),
+            windows: BTreeMap::new(),
+            touched: BTreeSet::new(),
+        })
+    }
+
+    fn take_in(&mut self, batch: &EventBatch) -> Result<()> {
+        let columns = |indices: &mut dyn Iterator<Item = usize>| -> Vec<ArrayRef> {
+            indices.map(|c| Arc::clone(batch.rows.column(c))).collect()
+        };
+        let keys = match &self.partition_key {
+            Some(key) => Some(key.convert_columns(&columns(&mut self.spec.partition.iter().copied()))?),
+            None => None,
+        };
+        let order = self.order_key.convert_columns(&columns(&mut self.spec.order.iter().map(|(c, _)| *c)))?;
+        let rows = self.row.convert_columns(batch.rows.columns())?;
+        let ends = self.spec.window_end.map(|c| batch.rows.column(c).as_primitive::<TimestampMillisecondType>());
+        for index in 0..batch.num_rows() {
+            let key = keys.as_ref().map(|keys| keys.row(index).owned());
+            let adds = batch.kinds.as_ref().is_none_or(|kinds| kinds[index].adds());
+            let partition = self.partitions.entry(key.clone()).or_default();
+            let ranked = (order.row(index).owned(), rows.row(index).owned());
+            if adds {
+                *partition.rows.entry(ranked).or_insert(0) += 1;
+                if self.spec.append_only && partition.rows.len() > self.spec.limit {
+                    partition.rows.pop_last();
+                }
+            } else {
+                take_away(&mut partition.rows, &ranked)?;
+            }
+            match ends {
+                Some(ends) => drop(self.windows.entry(ends.value(index)).or_default().insert(key)),
+                None => drop(self.touched.insert(key)),
+            }
+        }
+        Ok(())
+    }
+
+    fn complete_windows(&mut self, watermark: Watermark, out: &mut Output) -> Result<()> {
+        while let Some(window) = self.windows.first_entry().filter(|window| watermark.closes(*window.key())) {
+            let mut rows = vec![];
+            for key in window.remove() {
+                let partition = self.partitions.remove(&key).unwrap_or_default();
+                rows.extend((1..).zip(first(&partition, self.spec.limit)));
+            }
+            self.emit(&rows, None, out)?;
+        }
+        Ok(())
+    }
+
+    /// Emits, rank by rank, what has changed since the last time.
+    fn update(&mut self, out: &mut Output) -> Result<()> {
+        let (mut rows, mut kinds) = (vec![], vec![]);
+        for key in std::mem::take(&mut self.touched) {
+            let Some(partition) = self.partitions.get_mut(&key) else { continue };
+            let now = first(partition, self.spec.limit);
+            for rank in 0..now.len().max(partition.emitted.len()) {
+                let number = rank as u64 + 1;
+                let mut change = |row: &OwnedRow, kind| {
+                    rows.push((number, row.clone()));
+                    kinds.push(kind);
+                };
+                match (partition.emitted.get(rank), now.get(rank)) {
+                    (Some(old), Some(new)) if old == new => {}
+                    (Some(old), Some(new)) => {
+                        change(old, RowKind::UpdateBefore);
+                        change(new, RowKind::UpdateAfter);
+                    }
+                    (Some(old), None) => change(old, RowKind::Delete),
+                    (None, Some(new)) => change(new, RowKind::Insert),
+                    (None, None) => {}
+                }
+            }
+            partition.emitted = now;
+            if partition.rows.is_empty() {
+                self.partitions.remove(&key);
+            }
+        }
+        self.emit(&rows, Some(kinds), out)
+    }
+
+    fn emit(&self, rows: &[(u64, OwnedRow)], kinds: Option<Vec<RowKind>>, out: &mut Output) -> Result<()> {
+        let mut columns = self.row.convert_rows(rows.iter().map(|(_, row)| row.row()))?;
+        columns.push(Arc::new(UInt64Array::from_iter_values(rows.iter().map(|(rank, _)| *rank))));
+        let batch = EventBatch::append(RecordBatch::try_new(Arc::clone(&self.spec.schema), columns)?);
+        out.emit(EventBatch { kinds: kinds.map(Into::into), ..batch });
+        Ok(())
+    }
+}
+
+/// The first `limit` rows, equal ones as often as they are there.
+fn first(partition: &Partition, limit: usize) -> Vec<OwnedRow> {
+    let rows = partition.rows.iter().flat_map(|((_, row), &count)| std::iter::repeat_n(row, count));
+    rows.take(limit).cloned().collect()
+}
+
+fn take_away(rows: &mut BTreeMap<Ranked, usize>, ranked: &Ranked) -> Result<()> {
+    match rows.get_mut(ranked) {
+        Some(count) if *count > 1 => *count -= 1,
+        Some(_) => drop(rows.remove(ranked)),
+        None => return Err(Error::internal("a row is taken away from a Top-N that never came")),
+    }
+    Ok(())
+}
+
+impl Operator for TopN {
+    fn on_batch(&mut self, batch: EventBatch, _out: &mut Output) -> Result<()> {
+        self.take_in(&batch)
+    }
+
+    fn on_watermark(&mut self, watermark: Watermark, out: &mut Output) -> Result<()> {
+        self.complete_windows(watermark, out)?;
+        self.update(out)
+    }
+
+    fn on_pause(&mut self, out: &mut Output) -> Result<()> {
+        self.update(out)
+    }
+
+    fn on_barrier(&mut self, _epoch: Epoch, out: &mut Output) -> Result<()> {
+        self.update(out)
+    }
+}

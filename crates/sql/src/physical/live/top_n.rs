@@ -1,0 +1,155 @@
+//! Top-N: `ROW_NUMBER() OVER (PARTITION BY ... ORDER BY ...)` under `WHERE row_number <= n`.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow::compute::SortOptions;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::common::{Column, ScalarValue};
+use datafusion::logical_expr::expr::WindowFunction;
+use datafusion::logical_expr::utils::split_conjunction;
+use datafusion::logical_expr::{BinaryExpr, Expr, LogicalPlan, Operator, Window};
+use tidemill_core::{Error, Result};
+use tidemill_runtime::connector::ChangelogMode;
+use tidemill_runtime::exchange::Partitioning;
+use tidemill_runtime::operator::{TopN, TopNSpec};
+
+use super::expressions::arrow_schema;
+use super::planner::{Branch, LiveStatement, Planned, Planner};
+use crate::plan::{Bound, bound_at, plan_error, unaliased};
+
+/// The most rows that anybody reads of each numbered input.
+pub(super) type Limits = HashMap<LogicalPlan, usize>;
+
+/// Finds the conditions that make a numbering a Top-N.
+pub(super) fn limits(statements: &[LiveStatement<'_>]) -> Result<Limits> {
+    let mut limits = Limits::new();
+    for live in statements {
+        let visit = live.plan.apply(|node| {
+            if let LogicalPlan::Filter(filter) = node {
+                for condition in split_conjunction(&filter.predicate) {
+                    if let Some((column, limit)) = upper_bound(condition)
+                        && let Some(window) = numbered(&filter.input, &column)
+                    {
+                        let most = limits.entry(window).or_insert(0);
+                        *most = limit.max(*most);
+                    }
+                }
+            }
+            Ok(TreeNodeRecursion::Continue)
+        });
+        visit.map_err(|e| plan_error(e, &live.statement.excerpt))?;
+    }
+    Ok(limits)
+}
+
+/// `column <= n`, `column < n`, `column = n`, either way round.
+fn upper_bound(condition: &Expr) -> Option<(Column, usize)> {
+    let Expr::BinaryExpr(BinaryExpr { left, op, right }) = condition else { return None };
+    let (column, op, value) = match (uncast(left), uncast(right)) {
+        (Expr::Column(column), Expr::Literal(value, _)) => (column, *op, value),
+        (Expr::Literal(value, _), Expr::Column(column)) => (column, op.swap()?, value),
+        _ => return None,
+    };
+    let Ok(ScalarValue::Int64(Some(value))) = value.cast_to(&arrow::datatypes::DataType::Int64) else { return None };
+    let limit = match op {
+        Operator::LtEq | Operator::Eq => value,
+        Operator::Lt => value.checked_sub(1)?,
+        _ => return None,
+    };
+    Some((column.clone(), usize::try_from(limit).unwrap_or(0)))
+}
+
+fn uncast(expr: &Expr) -> &Expr {
+    match expr {
+        Expr::Cast(cast) => uncast(&cast.expr),
+        other => unaliased(other),
+    }
+}
+
+/// The numbering that makes the column, where it is passed up as it is.
+fn numbered(plan: &LogicalPlan, column: &Column) -> Option<LogicalPlan> {
+    let index = plan.schema().index_of_column(column).ok()?;
+    match plan {
+        LogicalPlan::Window(window) => (index >= window.input.schema().fields().len()).then(|| plan.clone()),
+        LogicalPlan::SubqueryAlias(alias) => {
+            let (qualifier, field) = alias.input.schema().qualified_field(index);
+            numbered(&alias.input, &Column::new(qualifier.cloned(), field.name().clone()))
+        }
+        LogicalPlan::Filter(filter) => numbered(&filter.input, column),
+        LogicalPlan::Projection(projection) => match uncast(&projection.expr[index]) {
+            Expr::Column(column) => numbered(&projection.input, column),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+impl Planner<'_> {
+    pub(super) fn top_n(&mut self, plan: &LogicalPlan, window: &Window, live: &LiveStatement<'_>) -> Result<Planned> {
+        let refuse = |message: &str, hint: &str| {
+            Err(Error::invalid(message).hint(hint).at(live.statement.excerpt.clone()))
+        };
+        let [Expr::WindowFunction(function)] = window.window_expr.as_slice() else {
+            return refuse("several functions OVER a window are not supported in a live run yet", TOP_N_FORM);
+        };
+        if function.fun.name() != "row_number" {
+            return refuse("OVER is supported in a live run only with ROW_NUMBER() so far", TOP_N_FORM);
+        }
+        let Some(&limit) = self.limits.get(plan) else {
+            return refuse("ROW_NUMBER() without an upper bound has no end in a live run", TOP_N_FORM);
+        };
+        let input = self.node(&window.input, live)?;
+        let Some(spec) = spec(window, function, limit, input.changelog) else {
+            return refuse(
+                "PARTITION BY and ORDER BY of a live Top-N name columns",
+                "compute the expression in a subquery, and name its column",
+            );
+        };
+        let partitioning = match spec.partition.is_empty() {
+            true => Partitioning::Gather,
+            false => Partitioning::KeyGroups(spec.partition.clone()),
+        };
+        let changelog = match spec.window_end {
+            Some(_) => ChangelogMode::Append,
+            None => ChangelogMode::Retract,
+        };
+        let ranked = self.graph.exchange(
+            &input.streams(),
+            &partitioning,
+            format!("top {limit} of {}", live.statement.name),
+            Arc::new(move || Ok(Box::new(TopN::new(spec.clone())?))),
+        );
+        Ok(Planned { branches: vec![Branch { stream: ranked, table: None }], changelog, ..input })
+    }
+}
+
+const TOP_N_FORM: &str = "write SELECT ... FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY ... ORDER BY ...) AS rn \
+                          FROM ...) WHERE rn <= 10";
+
+fn spec(window: &Window, function: &WindowFunction, limit: usize, input: ChangelogMode) -> Option<TopNSpec> {
+    let schema = window.input.schema();
+    let index = |expr: &Expr| match unaliased(expr) {
+        Expr::Column(column) => schema.index_of_column(column).ok(),
+        _ => None,
+    };
+    let partition = function.params.partition_by.iter().map(index).collect::<Option<Vec<usize>>>()?;
+    let order = function.params.order_by.iter().map(|sort| {
+        let options = SortOptions { descending: !sort.asc, nulls_first: sort.nulls_first };
+        Some((index(&sort.expr)?, options))
+    });
+    let column_of = |wanted| partition.iter().copied().find(|&c| bound_at(&window.input, c) == Some(wanted));
+    // Once a window only where its rows come once, and each partition belongs to one window.
+    let window_end = match (column_of(Bound::Start), column_of(Bound::End), input) {
+        (Some(_), Some(end), ChangelogMode::Append) => Some(end),
+        _ => None,
+    };
+    Some(TopNSpec {
+        order: order.collect::<Option<_>>()?,
+        partition,
+        limit,
+        append_only: input == ChangelogMode::Append,
+        window_end,
+        schema: arrow_schema(&window.schema),
+    })
+}

@@ -1,0 +1,26 @@
+-- A row of a hopping window can be late for one window and in time for the next: row 4 misses the window that ends
+-- at 10:10, and is in the one that ends at 10:15; row 9 misses both.
+CREATE TABLE clicks (
+  `user` STRING,
+  n INT,
+  ts TIMESTAMP(3),
+  WATERMARK FOR ts AS ts - INTERVAL '0' SECOND
+) WITH ('connector' = 'filesystem', 'path' = 'clicks.jsonl', 'format' = 'json');
+CREATE TABLE totals (
+  window_start TIMESTAMP(3),
+  window_end TIMESTAMP(3),
+  clicks BIGINT,
+  n INT
+) WITH ('connector' = 'filesystem', 'path' = 'out/totals', 'format' = 'json');
+CREATE TABLE late (
+  n INT,
+  window_start TIMESTAMP(3),
+  window_end TIMESTAMP(3),
+  late_reason STRING,
+  row_watermark TIMESTAMP(3)
+) WITH ('connector' = 'filesystem', 'path' = 'out/late', 'format' = 'json');
+SET 'tidemill.late-output.totals' = 'late';
+INSERT INTO totals
+SELECT window_start, window_end, COUNT(*), SUM(n)
+FROM TABLE(HOP(TABLE clicks, DESCRIPTOR(ts), INTERVAL '5' MINUTE, INTERVAL '10' MINUTE))
+GROUP BY window_start, window_end;

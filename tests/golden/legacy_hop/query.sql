@@ -1,0 +1,55 @@
+-- GROUP BY HOP(ts, slide, size) gives what the table function gives, late rows too.
+CREATE TABLE orders (
+  category STRING,
+  amount DECIMAL(10, 2),
+  ts TIMESTAMP(3),
+  WATERMARK FOR ts AS ts - INTERVAL '5' SECOND
+) WITH ('connector' = 'filesystem', 'path' = 'orders.jsonl', 'format' = 'json');
+CREATE TABLE grouped (
+  category STRING,
+  starts TIMESTAMP(3),
+  ends TIMESTAMP(3),
+  last_moment TIMESTAMP(3),
+  orders BIGINT,
+  revenue DECIMAL(38, 2)
+) WITH ('connector' = 'filesystem', 'path' = 'out/grouped', 'format' = 'json');
+CREATE TABLE by_function (
+  category STRING,
+  starts TIMESTAMP(3),
+  ends TIMESTAMP(3),
+  last_moment TIMESTAMP(3),
+  orders BIGINT,
+  revenue DECIMAL(38, 2)
+) WITH ('connector' = 'filesystem', 'path' = 'out/by_function', 'format' = 'json');
+CREATE TABLE late_grouped (
+  category STRING,
+  amount DECIMAL(10, 2),
+  ts TIMESTAMP(3),
+  window_start TIMESTAMP(3),
+  window_end TIMESTAMP(3),
+  late_reason STRING
+) WITH ('connector' = 'filesystem', 'path' = 'out/late_grouped', 'format' = 'json');
+SET 'tidemill.late-output.grouped' = 'late_grouped';
+CREATE TABLE late_by_function (
+  category STRING,
+  amount DECIMAL(10, 2),
+  ts TIMESTAMP(3),
+  window_start TIMESTAMP(3),
+  window_end TIMESTAMP(3),
+  late_reason STRING
+) WITH ('connector' = 'filesystem', 'path' = 'out/late_by_function', 'format' = 'json');
+SET 'tidemill.late-output.by_function' = 'late_by_function';
+INSERT INTO grouped
+SELECT
+  category,
+  HOP_START(ts, INTERVAL '1' MINUTE, INTERVAL '2' MINUTE),
+  HOP_END(ts, INTERVAL '1' MINUTE, INTERVAL '2' MINUTE),
+  HOP_ROWTIME(ts, INTERVAL '1' MINUTE, INTERVAL '2' MINUTE),
+  COUNT(*),
+  SUM(amount)
+FROM orders
+GROUP BY HOP(ts, INTERVAL '1' MINUTE, INTERVAL '2' MINUTE), category;
+INSERT INTO by_function
+SELECT category, window_start, window_end, window_time, COUNT(*), SUM(amount)
+FROM TABLE(HOP(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '2' MINUTE))
+GROUP BY window_start, window_end, window_time, category;

@@ -1,0 +1,10 @@
+-- Doubled rows stay.
+CREATE TABLE orders (
+  category STRING,
+  amount DECIMAL(10, 2),
+  ts TIMESTAMP(3),
+  WATERMARK FOR ts AS ts - INTERVAL '5' SECOND
+) WITH ('connector' = 'filesystem', 'path' = 'orders.jsonl', 'format' = 'json');
+SELECT category, amount FROM orders WHERE amount > 3
+UNION ALL
+SELECT UPPER(category), amount FROM orders WHERE amount < 5;
