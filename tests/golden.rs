@@ -106,6 +106,9 @@ fn accept(case: &Case) -> std::result::Result<(), Failed> {
     }
     let batch = case.takes("batch").then(|| case.run(Mode::Batch));
     let live = case.takes("live").then(|| case.run(PLAIN));
+    if let Some(failed) = [&live, &batch].into_iter().flatten().find(|run| !run.stderr.starts_with(SILENT)) {
+        return Err(format!("only a case called error_... may fail\n{}", failed.stderr).into());
+    }
     let Some(plain) = live.as_ref().or(batch.as_ref()) else { return Err("the case has no mode".into()) };
     case.accept("expected.changelog", Some(&plain.changelog));
     case.accept("expected.late", some(plain.late.clone(), "").as_deref());

@@ -3,9 +3,10 @@
 //! A window function attaches them, a grouped window keeps them, and filters, aliases and projections
 //! pass them on: whatever groups by them again is a window too.
 
+use datafusion::logical_expr::utils::grouping_set_to_exprlist;
 use datafusion::logical_expr::{Aggregate, Expr, Extension, LogicalPlan};
 
-use super::unaliased;
+use super::{grouping_sets, unaliased};
 use crate::window_tvf::{WINDOW_END, WINDOW_START, WINDOW_TIME, WindowTvf};
 
 /// A bound of a row's window.
@@ -47,7 +48,7 @@ pub(crate) fn bound_at(plan: &LogicalPlan, index: usize) -> Option<Bound> {
         }
         LogicalPlan::Projection(projection) => bound_of(&projection.expr[index], &projection.input),
         LogicalPlan::Aggregate(aggregate) if is_windowed(aggregate) => {
-            bound_of(aggregate.group_expr.get(index)?, &aggregate.input)
+            bound_of(grouping_set_to_exprlist(&aggregate.group_expr).ok()?.get(index)?, &aggregate.input)
         }
         _ => None,
     }
@@ -61,8 +62,8 @@ pub(crate) fn bound_of(expr: &Expr, input: &LogicalPlan) -> Option<Bound> {
     }
 }
 
-/// Whether the aggregate groups by both ends of a window.
+/// Whether the aggregate groups by both ends of a window, in every set that it groups by.
 pub(crate) fn is_windowed(aggregate: &Aggregate) -> bool {
-    let has = |wanted| aggregate.group_expr.iter().any(|group| bound_of(group, &aggregate.input) == Some(wanted));
-    has(Bound::Start) && has(Bound::End)
+    let has = |set: &[Expr], wanted| set.iter().any(|group| bound_of(group, &aggregate.input) == Some(wanted));
+    grouping_sets(aggregate).iter().all(|set| has(set, Bound::Start) && has(set, Bound::End))
 }

@@ -4,14 +4,16 @@ mod attached;
 mod column_names;
 mod error;
 mod event_time;
-mod ties;
 mod group_window;
+mod grouping_sets;
+mod ties;
 mod windows;
 
 pub(crate) use attached::{Bound, bound_at, bound_of, is_windowed};
 pub(crate) use column_names::position_columns;
 pub(crate) use error::plan_error;
-pub(crate) use ties::break_ties;
 pub(crate) use event_time::{is_event_time, scanned, unaliased};
 pub(crate) use group_window::rewrite_group_windows;
+pub(crate) use grouping_sets::{grouping_sets, has_grouping_sets};
+pub(crate) use ties::break_ties;
 pub(crate) use windows::{function_below, scanned_tables, windows};

@@ -1,4 +1,4 @@
-//! `ROW_NUMBER()` without chance: rows that are equal in its order are told apart by event time, then
+//! `ROW_NUMBER()` and `ORDER BY ... LIMIT` without chance: rows that are equal in its order are told apart by event time, then
 //! by their other columns, the same in both drivers. Rows that are equal in all columns can't be told
 //! apart by anybody.
 
@@ -6,18 +6,27 @@ use arrow::datatypes::DataType;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{Column, Result};
 use datafusion::logical_expr::expr::{Sort, WindowFunction};
-use datafusion::logical_expr::{Expr, LogicalPlan, Projection, Window};
+use datafusion::logical_expr::{Expr, Limit, LogicalPlan, Projection, Window};
 use std::sync::Arc;
 
 use super::is_event_time;
 
-/// Completes the order of every `ROW_NUMBER()`.
+/// Completes the order of every `ROW_NUMBER()` and of every `ORDER BY` that is cut.
 pub(crate) fn break_ties(plan: LogicalPlan) -> Result<LogicalPlan> {
     let done = plan.transform_up(|node| match &node {
         LogicalPlan::Window(window) => complete(window).map(|plan| match plan {
             Some(plan) => Transformed::yes(plan),
             None => Transformed::no(node.clone()),
         }),
+        LogicalPlan::Limit(limit) => match limit.input.as_ref() {
+            LogicalPlan::Sort(sort) => {
+                let mut sort = sort.clone();
+                complete_order(&mut sort.expr, &tie_breakers(&sort.input));
+                let input = Arc::new(LogicalPlan::Sort(sort));
+                Ok(Transformed::yes(LogicalPlan::Limit(Limit { input, ..limit.clone() })))
+            }
+            _ => Ok(Transformed::no(node)),
+        },
         _ => Ok(Transformed::no(node)),
     })?;
     Ok(done.data)
@@ -50,16 +59,19 @@ fn with_ties(expr: &Expr, ties: &[Column]) -> Expr {
         Expr::Alias(alias) => with_ties(&alias.expr, ties).alias(alias.name.clone()),
         Expr::WindowFunction(function) if function.fun.name() == "row_number" => {
             let mut function: Box<WindowFunction> = function.clone();
-            let order = &mut function.params.order_by;
-            for column in ties {
-                let expr = Expr::Column(column.clone());
-                if !order.iter().any(|sort| sort.expr == expr) {
-                    order.push(Sort::new(expr, true, true));
-                }
-            }
+            complete_order(&mut function.params.order_by, ties);
             Expr::WindowFunction(function)
         }
         other => other.clone(),
+    }
+}
+
+fn complete_order(order: &mut Vec<Sort>, ties: &[Column]) {
+    for column in ties {
+        let expr = Expr::Column(column.clone());
+        if !order.iter().any(|sort| sort.expr == expr) {
+            order.push(Sort::new(expr, true, true));
+        }
     }
 }
 

@@ -52,7 +52,9 @@ pub async fn expected_late(pipeline: &Pipeline, statement: &PlannedStatement) ->
             WindowKind::Aligned(assigner) => {
                 for row in batches.iter().flat_map(|rows| timed(rows, &watermarks)) {
                     let windows = assigner.windows(assigner.pane(row.time_ms));
-                    late.extend(windows.filter(|w| row.watermark.closes(w.end_ms + lateness_ms)).map(|w| row.late_for(w)));
+                    late.extend(
+                        windows.filter(|w| row.watermark.closes(w.end_ms + lateness_ms)).map(|w| row.late_for(w)),
+                    );
                 }
             }
             WindowKind::Session { gap_ms, .. } => late.extend(late_for_sessions(&batches, *gap_ms, &watermarks)?),

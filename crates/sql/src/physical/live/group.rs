@@ -14,11 +14,6 @@ use super::planner::{Branch, LiveStatement, Planned, Planner, make_calc};
 
 impl Planner<'_> {
     pub(super) fn group_aggregate(&mut self, aggregate: &Aggregate, live: &LiveStatement<'_>) -> Result<Planned> {
-        if aggregate.group_expr.iter().any(|group| matches!(group, Expr::GroupingSet(_))) {
-            return Err(Error::invalid("GROUPING SETS, ROLLUP and CUBE are not supported in a live run yet")
-                .hint("run the file with --batch")
-                .at(live.statement.excerpt.clone()));
-        }
         self.grouped(&aggregate.input, &aggregate.group_expr, &aggregate.aggr_expr, &aggregate.schema, live)
     }
 

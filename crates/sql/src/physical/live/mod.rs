@@ -5,6 +5,7 @@
 
 mod expressions;
 mod group;
+mod grouping_sets;
 mod late;
 mod planner;
 mod sources;

@@ -16,10 +16,10 @@ use tidemill_runtime::operator::Calc;
 use super::expressions::{Expressions, arrow_schema, pick};
 use super::sources::{Need, Needs};
 use super::top_n::Limits;
-use crate::{Pipeline, PlannedStatement};
 use crate::catalog::Table;
 use crate::physical::{LateSink, Outputs};
-use crate::plan::{is_windowed, plan_error, scanned};
+use crate::plan::{has_grouping_sets, is_windowed, plan_error, scanned};
+use crate::{Pipeline, PlannedStatement};
 
 /// A statement as the live planner sees it.
 pub(super) struct LiveStatement<'a> {
@@ -148,8 +148,10 @@ impl<'a> Planner<'a> {
                 self.calc(&projection.input, calc, live)
             }
             LogicalPlan::Union(union) => self.union(union, live),
+            LogicalPlan::Aggregate(aggregate) if has_grouping_sets(aggregate) => self.grouping_sets(aggregate, live),
             LogicalPlan::Aggregate(aggregate) if is_windowed(aggregate) => self.window_aggregate(aggregate, live),
             LogicalPlan::Aggregate(aggregate) => self.group_aggregate(aggregate, live),
+            LogicalPlan::Limit(limit) => self.sorted_limit(limit, live),
             LogicalPlan::Window(window) => self.top_n(plan, window, live),
             LogicalPlan::Distinct(Distinct::All(input)) => self.distinct(input, live),
             LogicalPlan::Extension(Extension { node }) => self.window_columns(node.as_ref(), live),
@@ -211,7 +213,6 @@ fn source_spec(need: &Need, columns: &SchemaRef, state: &SessionState) -> Result
 fn refusal(plan: &LogicalPlan) -> Error {
     let (what, hint) = match plan {
         LogicalPlan::Sort(_) => ("ORDER BY", "a live result has no end to sort at; run the file with --batch"),
-        LogicalPlan::Limit(_) => ("LIMIT", "run the file with --batch"),
         LogicalPlan::Distinct(_) => ("DISTINCT ON", "run the file with --batch"),
         _ => ("this query", "run the file with --batch"),
     };

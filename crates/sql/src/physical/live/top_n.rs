@@ -4,18 +4,19 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow::compute::SortOptions;
+use arrow::datatypes::{DataType, Field, Schema};
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
-use datafusion::common::{Column, ScalarValue};
-use datafusion::logical_expr::expr::WindowFunction;
+use datafusion::common::{Column, DFSchema, ScalarValue};
+use datafusion::logical_expr::expr::{Sort, WindowFunction};
 use datafusion::logical_expr::utils::split_conjunction;
-use datafusion::logical_expr::{BinaryExpr, Expr, LogicalPlan, Operator, Window};
+use datafusion::logical_expr::{BinaryExpr, Expr, FetchType, Limit, LogicalPlan, Operator, SkipType, Window};
 use tidemill_core::{Error, Result};
 use tidemill_runtime::connector::ChangelogMode;
 use tidemill_runtime::exchange::Partitioning;
 use tidemill_runtime::operator::{TopN, TopNSpec};
 
-use super::expressions::arrow_schema;
-use super::planner::{Branch, LiveStatement, Planned, Planner};
+use super::expressions::{arrow_schema, pick};
+use super::planner::{Branch, LiveStatement, Planned, Planner, make_calc};
 use crate::plan::{Bound, bound_at, plan_error, unaliased};
 
 /// The most rows that anybody reads of each numbered input.
@@ -51,7 +52,7 @@ fn upper_bound(condition: &Expr) -> Option<(Column, usize)> {
         (Expr::Literal(value, _), Expr::Column(column)) => (column, op.swap()?, value),
         _ => return None,
     };
-    let Ok(ScalarValue::Int64(Some(value))) = value.cast_to(&arrow::datatypes::DataType::Int64) else { return None };
+    let Ok(ScalarValue::Int64(Some(value))) = value.cast_to(&DataType::Int64) else { return None };
     let limit = match op {
         Operator::LtEq | Operator::Eq => value,
         Operator::Lt => value.checked_sub(1)?,
@@ -87,9 +88,8 @@ fn numbered(plan: &LogicalPlan, column: &Column) -> Option<LogicalPlan> {
 
 impl Planner<'_> {
     pub(super) fn top_n(&mut self, plan: &LogicalPlan, window: &Window, live: &LiveStatement<'_>) -> Result<Planned> {
-        let refuse = |message: &str, hint: &str| {
-            Err(Error::invalid(message).hint(hint).at(live.statement.excerpt.clone()))
-        };
+        let refuse =
+            |message: &str, hint: &str| Err(Error::invalid(message).hint(hint).at(live.statement.excerpt.clone()));
         let [Expr::WindowFunction(function)] = window.window_expr.as_slice() else {
             return refuse("several functions OVER a window are not supported in a live run yet", TOP_N_FORM);
         };
@@ -124,6 +124,67 @@ impl Planner<'_> {
     }
 }
 
+impl Planner<'_> {
+    /// `ORDER BY ... LIMIT n`: a Top-N of all rows, whose rank nobody reads.
+    pub(super) fn sorted_limit(&mut self, limit: &Limit, live: &LiveStatement<'_>) -> Result<Planned> {
+        let refuse =
+            |message: &str, hint: &str| Err(Error::invalid(message).hint(hint).at(live.statement.excerpt.clone()));
+        let fetch = limit.get_fetch_type().map_err(|e| plan_error(e, &live.statement.excerpt))?;
+        let skip = limit.get_skip_type().map_err(|e| plan_error(e, &live.statement.excerpt))?;
+        let (FetchType::Literal(Some(fetch)), SkipType::Literal(0)) = (fetch, skip) else {
+            return refuse("OFFSET is not supported in a live run yet", "run the file with --batch");
+        };
+        let LogicalPlan::Sort(sort) = limit.input.as_ref() else {
+            return refuse(
+                "LIMIT without ORDER BY takes any rows, other ones in every run",
+                "add an ORDER BY, or run the file with --batch",
+            );
+        };
+        let input = self.node(&sort.input, live)?;
+        let order = sort_order(&sort.expr, sort.input.schema());
+        let Some(order) = order else {
+            return refuse(
+                "ORDER BY of a live Top-N names columns",
+                "compute the expression in a subquery, and name its column",
+            );
+        };
+        let columns = arrow_schema(sort.input.schema());
+        let mut fields = columns.fields().to_vec();
+        fields.push(Arc::new(Field::new("rank", DataType::UInt64, false)));
+        let spec = TopNSpec {
+            partition: vec![],
+            order,
+            limit: fetch,
+            append_only: input.changelog == ChangelogMode::Append,
+            window_end: None,
+            schema: Arc::new(Schema::new(fields)),
+        };
+        let all: Vec<usize> = (0..columns.fields().len()).collect();
+        let without_rank = pick(&spec.schema, &all, columns);
+        let ranked = self.graph.exchange(
+            &input.streams(),
+            &Partitioning::Gather,
+            format!("first {fetch} of {}", live.statement.name),
+            Arc::new(move || Ok(Box::new(TopN::new(spec.clone())?))),
+        );
+        let branches = vec![Branch { stream: ranked, table: None }];
+        let planned = Planned { branches, changelog: ChangelogMode::Retract, ..input };
+        Ok(planned.chain(&mut self.graph, &make_calc(without_rank)))
+    }
+}
+
+/// The columns of an order; `None` where it has an expression.
+fn sort_order(order: &[Sort], schema: &DFSchema) -> Option<Vec<(usize, SortOptions)>> {
+    let column = |sort: &Sort| match unaliased(&sort.expr) {
+        Expr::Column(column) => {
+            let options = SortOptions { descending: !sort.asc, nulls_first: sort.nulls_first };
+            Some((schema.index_of_column(column).ok()?, options))
+        }
+        _ => None,
+    };
+    order.iter().map(column).collect()
+}
+
 const TOP_N_FORM: &str = "write SELECT ... FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY ... ORDER BY ...) AS rn \
                           FROM ...) WHERE rn <= 10";
 
@@ -134,10 +195,7 @@ fn spec(window: &Window, function: &WindowFunction, limit: usize, input: Changel
         _ => None,
     };
     let partition = function.params.partition_by.iter().map(index).collect::<Option<Vec<usize>>>()?;
-    let order = function.params.order_by.iter().map(|sort| {
-        let options = SortOptions { descending: !sort.asc, nulls_first: sort.nulls_first };
-        Some((index(&sort.expr)?, options))
-    });
+    let order = sort_order(&function.params.order_by, schema)?;
     let column_of = |wanted| partition.iter().copied().find(|&c| bound_at(&window.input, c) == Some(wanted));
     // Once a window only where its rows come once, and each partition belongs to one window.
     let window_end = match (column_of(Bound::Start), column_of(Bound::End), input) {
@@ -145,7 +203,7 @@ fn spec(window: &Window, function: &WindowFunction, limit: usize, input: Changel
         _ => None,
     };
     Some(TopNSpec {
-        order: order.collect::<Option<_>>()?,
+        order,
         partition,
         limit,
         append_only: input == ChangelogMode::Append,

@@ -167,8 +167,9 @@ impl Planner<'_> {
             true => Partitioning::Gather,
             false => Partitioning::KeyGroups(PreAggregate::group_columns(&assigner, &aggregation)),
         };
-        let make: MakeOperator =
-            Arc::new(move || Ok(Box::new(WindowAggregate::new(assigner, lateness_ms, aggregation.clone(), &time_type)?)));
+        let make: MakeOperator = Arc::new(move || {
+            Ok(Box::new(WindowAggregate::new(assigner, lateness_ms, aggregation.clone(), &time_type)?))
+        });
         (self.graph.exchange(&partials, &partitioning, name, make), late_streams)
     }
 
@@ -269,10 +270,6 @@ fn check_session(
 fn windowed(aggregate: &Aggregate) -> Result<WindowedAggregate> {
     let mut groups = aggregate.group_expr.clone();
     let mut calls = aggregate.aggr_expr.clone();
-    if groups.iter().any(|group| matches!(group, Expr::GroupingSet(_))) {
-        return Err(Error::invalid("GROUPING SETS, ROLLUP and CUBE are not supported in a live run yet")
-            .hint("run the file with --batch"));
-    }
     let window = match fold_down(&aggregate.input, &mut groups, &mut calls)? {
         Some(window) => window.clone(),
         None => attached(aggregate, &mut groups, &mut calls).map_err(engine_error)?,
