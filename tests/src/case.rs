@@ -64,7 +64,9 @@ impl Case {
     }
 
     fn read(folder: PathBuf, name: String) -> Self {
-        let query = fs::read_to_string(folder.join("query.sql")).unwrap_or_else(|e| panic!("{name}/query.sql: {e}"));
+        let query = fs::read_to_string(folder.join("query.sql"));
+        assert!(query.is_ok(), "{name}/query.sql can't be read: {query:?}");
+        let query = query.unwrap_or_default();
         let first = query.lines().next().unwrap_or_default();
         let left_out = match first.strip_prefix("-- golden:") {
             Some(words) => {

@@ -10,8 +10,7 @@ pub(crate) fn run(checkout: &Checkout, arguments: &[&str]) -> Outcome {
         ["--accept"] => &[("TIDEMILL_GOLDEN", "accept")],
         _ => return Err("usage: cargo xtask golden [FILTER] [--accept]".to_owned()),
     };
-    // The whole workspace is named so that the build is the one of the tests, and the binary is fresh.
-    process::cargo(checkout, &["build", "--quiet", "--workspace", "--all-targets"], &[])?;
+    process::build(checkout)?;
     let command = [&["test", "--quiet", "--workspace", "--test", "golden", "--"], &filters[..]].concat();
     process::cargo(checkout, &command, environment)
 }

@@ -20,6 +20,7 @@ pub(crate) fn run(checkout: &Checkout, arguments: &[&str]) -> Outcome {
     let options = options(arguments)?;
     let (cases, seed) = (options.cases.to_string(), options.seed.to_string());
     let environment = [("PROPTEST_CASES", &*cases), ("PROPTEST_RNG_SEED", &*seed)];
+    process::build(checkout)?;
     let started = Instant::now();
     // A failing test must not hide what the ones after it would find.
     let outcome = process::cargo(checkout, &["test", "--workspace", "--all-targets", "--no-fail-fast"], &environment);

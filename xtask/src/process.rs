@@ -18,3 +18,9 @@ pub(crate) fn cargo(checkout: &Checkout, arguments: &[&str], environment: &[(&st
         .map_err(|e| format!("cargo could not be started: {e}"))?;
     if status.success() { Ok(()) } else { Err(format!("failed: {line}")) }
 }
+
+/// Builds what the tests run: the binary, which a test runner does not build by itself, and with all
+/// targets the features that the libraries have in the tests, so that they are not built anew.
+pub(crate) fn build(checkout: &Checkout) -> Outcome {
+    cargo(checkout, &["build", "--quiet", "--workspace", "--all-targets"], &[])
+}

@@ -34,8 +34,7 @@ pub(crate) enum Mode {
 }
 
 pub(crate) fn run(checkout: &Checkout, mode: Mode) -> Outcome {
-    // All targets, as the tests have them: another choice would build the libraries anew.
-    process::cargo(checkout, &["build", "--quiet", "--workspace", "--all-targets"], &[])?;
+    process::build(checkout)?;
     let documents = checkout.text_files()?.into_iter().filter(|file| file.path.ends_with(".md"));
     let (mut commands, mut problems) = (0, vec![]);
     for file in documents {

@@ -1,5 +1,5 @@
 -- GROUP BY TUMBLE(...) gives what the table function gives: the rows of `grouped` are those of `by_function`,
--- late rows too; HAVING, an expression over a bound, and a window over the result of another.
+-- late rows too; then HAVING, and a window over the result of another.
 CREATE TABLE orders (
   category STRING,
   amount DECIMAL(10, 2),
@@ -59,7 +59,7 @@ GROUP BY category, window_start, window_end, window_time;
 SELECT TUMBLE_START(ts, INTERVAL '1' MINUTE) AS starts, COUNT(*)
 FROM orders
 GROUP BY TUMBLE(ts, INTERVAL '1' MINUTE)
-HAVING TUMBLE_END(ts, INTERVAL '1' MINUTE) <= TIMESTAMP '2026-11-29 10:02:00' AND COUNT(*) > 1;
+HAVING COUNT(*) > 1;
 SELECT TUMBLE_START(last_moment, INTERVAL '1' HOUR), MAX(revenue) AS best_minute
 FROM (
   SELECT TUMBLE_ROWTIME(ts, INTERVAL '1' MINUTE) AS last_moment, SUM(amount) AS revenue

@@ -114,7 +114,7 @@ fn nested_queries_are_rewritten_each_by_itself() {
 fn queries_without_a_grouped_window_stay_as_they_are() {
     let texts = [
         "SELECT a, count(*) FROM t WHERE b GROUP BY a HAVING c ORDER BY d",
-        "SELECT * FROM TUMBLE((SELECT 1), DESCRIPTOR(ts), INTERVAL '1' DAY) AS w",
+        "SELECT * FROM TUMBLE((SELECT 1), descriptor(ts), INTERVAL '1' DAY) AS w",
     ];
     assert_rewritten(&texts.map(|text| (text, text)));
 }
