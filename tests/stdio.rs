@@ -1,5 +1,8 @@
 //! Pipes and signals: rows appear while input is still open, and every way to end is clean.
 
+// Helpers of tests fail as tests do.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};

@@ -3,6 +3,9 @@
 //!
 //! `PROPTEST_CASES=10000` looks longer; what fails once stays in `proptest-regressions/`.
 
+// Helpers of tests fail as tests do.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 mod engine;
 mod given;
 mod log;

@@ -30,6 +30,9 @@ pub struct Late {
     pub watermark: Option<i64>,
 }
 
+/// A session's bounds and its rows.
+type Session<'a> = ((i64, i64), Vec<&'a Row>);
+
 /// A row with what the definition of lateness needs.
 struct Known<'a> {
     row: &'a Row,
@@ -92,19 +95,19 @@ pub fn batch_rows(window: Window, log: &Log) -> Vec<Total> {
     let mut members = vec![];
     if let Window::Session { gap } = window {
         timed.sort_by_key(|(time_ms, _)| *time_ms);
-        let mut sessions: BTreeMap<Option<char>, Vec<(i64, i64, Vec<&Row>)>> = BTreeMap::new();
+        let mut sessions: BTreeMap<Option<char>, Vec<Session<'_>>> = BTreeMap::new();
         for (time_ms, row) in timed {
             let of_key = sessions.entry(row.key).or_default();
             match of_key.last_mut() {
-                Some((_, last_ms, rows)) if time_ms - *last_ms <= gap => {
-                    *last_ms = time_ms;
+                Some(((_, end_ms), rows)) if time_ms <= *end_ms => {
+                    *end_ms = time_ms + gap;
                     rows.push(row);
                 }
-                _ => of_key.push((time_ms, time_ms, vec![row])),
+                _ => of_key.push(((time_ms, time_ms + gap), vec![row])),
             }
         }
-        for (start_ms, last_ms, rows) in sessions.into_values().flatten() {
-            members.extend(rows.into_iter().map(|row| ((start_ms, last_ms + gap), row)));
+        for (bounds, rows) in sessions.into_values().flatten() {
+            members.extend(rows.into_iter().map(|row| (bounds, row)));
         }
     } else {
         for (time_ms, row) in timed {
@@ -140,7 +143,7 @@ fn judge_sessions<'a>(
     late: &mut Vec<Late>,
 ) {
     known.sort_by(|a, b| (a.watermark, &a.partition, a.offset).cmp(&(b.watermark, &b.partition, b.offset)));
-    let mut sessions: BTreeMap<Option<char>, Vec<((i64, i64), Vec<&Row>)>> = BTreeMap::new();
+    let mut sessions: BTreeMap<Option<char>, Vec<Session<'_>>> = BTreeMap::new();
     for k in known {
         let Some(time_ms) = k.row.time_ms else { continue };
         let of_key = sessions.entry(k.row.key).or_default();

@@ -11,7 +11,7 @@ use clap::{Parser, Subcommand};
 
 /// One Flink SQL file, run live and over history with the same answer.
 #[derive(Parser)]
-#[command(name = "tidemill", version, about, arg_required_else_help = true)]
+#[command(name = "tidemill", version, arg_required_else_help = true)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,

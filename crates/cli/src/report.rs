@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use tidemill_core::{Error, ErrorKind};
 use tidemill_runtime::metrics::{Metrics, WindowMetrics, count};
-use tidemill_sql::Pipeline;
+use tidemill_sql::{Pipeline, Target};
 
 /// Over this share of late rows, a longer watermark delay is proposed.
 const MANY_LATE_PERCENT: u64 = 10;
@@ -51,15 +51,30 @@ pub(crate) fn late_rows(pipeline: &Pipeline, metrics: &Metrics) {
         if late + without_time == 0 {
             continue;
         }
-        let kept = match &statement.late_output {
-            Some(table) => format!("they are in '{}'", table.name),
-            None => "they are only counted: SET 'tidemill.late-output.<target>' keeps them".to_owned(),
+        let kept = match (&statement.late_output, &statement.target) {
+            (Some(table), _) => format!("they are in '{}'", table.name),
+            (None, Target::Table(table)) => {
+                format!("they are only counted: SET 'tidemill.late-output.{}' = '<table>' keeps them", table.name)
+            }
+            (None, Target::Print) => "they are only counted: an INSERT INTO can keep them".to_owned(),
         };
-        eprintln!("{}: of {rows} rows {late} were late and {without_time} had no event time; {kept}", statement.name);
+        eprintln!("{}: {late} of {rows} rows late, {without_time} without event time; {kept}", statement.name);
         if late * 100 > rows * MANY_LATE_PERCENT {
+            let delay = windows.iter().map(|w| w.missing_delay.exceeded_by_at_most(rows / 100)).max().unwrap_or(0);
             eprintln!(
-                "  that is over {MANY_LATE_PERCENT} %: a longer delay in WATERMARK FOR would keep more of them in time"
+                "  over {MANY_LATE_PERCENT} % are late: with a delay that is {} longer in WATERMARK FOR, 1 % would be",
+                duration(delay)
             );
         }
+    }
+}
+
+/// A duration in the largest unit that does not blur it, rounded up.
+fn duration(ms: u64) -> String {
+    const UNITS: [(u64, &str); 4] =
+        [(86_400_000, "days"), (3_600_000, "hours"), (60_000, "minutes"), (1_000, "seconds")];
+    match UNITS.iter().find(|(unit_ms, _)| ms >= 2 * unit_ms) {
+        Some((unit_ms, unit)) => format!("{} {unit}", ms.div_ceil(*unit_ms)),
+        None => format!("{ms} ms"),
     }
 }

@@ -2,6 +2,9 @@
 //!
 //! It also makes cargo build the binary whenever the workspace is tested; the whole-program tests run that.
 
+// Helpers of tests fail as tests do.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 use std::process::{Command, Output};
 
 fn tidemill(arguments: &[&str]) -> Output {

@@ -36,6 +36,39 @@ pub struct WindowMetrics {
     pub late_rows: AtomicU64,
     /// Rows with no usable time.
     pub no_event_time_rows: AtomicU64,
+    /// By how much longer the watermark's delay would have to be for late rows to be in time.
+    pub missing_delay: DelayHistogram,
+}
+
+/// How often each delay occurred, to the next power of two of milliseconds.
+#[derive(Debug)]
+pub struct DelayHistogram([AtomicU64; 64]);
+
+impl Default for DelayHistogram {
+    fn default() -> Self {
+        Self([const { AtomicU64::new(0) }; 64])
+    }
+}
+
+impl DelayHistogram {
+    /// Counts a delay of so many milliseconds.
+    pub(crate) fn record(&self, delay_ms: i64) {
+        let bits = 64 - delay_ms.max(0).cast_unsigned().leading_zeros();
+        self.0[bits.min(63) as usize].fetch_add(1, Relaxed);
+    }
+
+    /// The shortest delay (milliseconds, a power of two) that at most `rows` rows exceed.
+    #[must_use]
+    pub fn exceeded_by_at_most(&self, rows: u64) -> u64 {
+        let mut exceeding = 0;
+        for bits in (0..64u32).rev() {
+            exceeding += count(&self.0[bits as usize]);
+            if exceeding > rows {
+                return 1u64.checked_shl(bits).unwrap_or(u64::MAX);
+            }
+        }
+        0
+    }
 }
 
 /// What one source read.
@@ -63,4 +96,20 @@ pub fn count(counter: &AtomicU64) -> u64 {
 /// Adds to a counter.
 pub(crate) fn add(counter: &AtomicU64, rows: usize) {
     counter.fetch_add(rows as u64, Relaxed);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_delay_is_proposed_that_few_rows_exceed() {
+        let delays = DelayHistogram::default();
+        for delay_ms in [0, 1, 3, 100, 1000, 60_000] {
+            delays.record(delay_ms);
+        }
+        assert_eq!(delays.exceeded_by_at_most(6), 0);
+        assert_eq!(delays.exceeded_by_at_most(1), 1024);
+        assert_eq!(delays.exceeded_by_at_most(0), 65_536);
+    }
 }

@@ -112,6 +112,8 @@ impl PreAggregate {
                 continue;
             }
             late_rows += 1;
+            let last_moment = self.assigner.last_end(pane) - 1 + self.lateness_ms;
+            self.metrics.missing_delay.record(watermark.0 - last_moment);
             in_time[row] = false;
             for window in self.assigner.windows(pane) {
                 if !watermark.closes(window.end_ms + self.lateness_ms) {

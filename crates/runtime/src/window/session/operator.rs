@@ -99,6 +99,11 @@ impl SessionAggregate {
             return Ok(());
         }
         add(&self.metrics.late_rows, late_rows);
+        for (verdict, watermark) in verdicts.iter().zip(&watermarks) {
+            if let Verdict::Late(window, _) = verdict {
+                self.metrics.missing_delay.record(watermark - (window.end_ms - 1));
+            }
+        }
         self.emit_late(&verdicts, &batches, &origins, out)?;
         let ids = verdicts.into_iter().filter_map(session).collect();
         self.buffer.push(ids, filter_record_batch(&rows, &not(&late)?)?);

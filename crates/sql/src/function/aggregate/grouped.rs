@@ -20,6 +20,9 @@ pub(super) struct Rows<'a> {
     pub filter: Option<&'a BooleanArray>,
 }
 
+/// Columns without the rows that do not count, and the group of each row.
+type Counted<'a> = (Cow<'a, [ArrayRef]>, Cow<'a, [usize]>);
+
 impl<'a> Rows<'a> {
     /// Calls `each` with every row that has no NULL and is not filtered out, and its group.
     #[inline]
@@ -39,8 +42,8 @@ impl<'a> Rows<'a> {
         kept.into_iter().chain(present).reduce(|some, others| &some & &others)
     }
 
-    /// The rows that have no NULL and are not filtered out, as columns, and the group of each.
-    pub(super) fn counted(&self) -> Result<(Cow<'a, [ArrayRef]>, Cow<'a, [usize]>)> {
+    /// The rows that have no NULL and are not filtered out.
+    pub(super) fn counted(&self) -> Result<Counted<'a>> {
         match self.selected() {
             Some(rows) if rows.count_set_bits() < rows.len() => {
                 let groups = rows.set_indices().map(|row| self.groups[row]).collect();
