@@ -146,6 +146,11 @@ fn judge_sessions<'a>(
     let mut sessions: BTreeMap<Option<char>, Vec<Session<'_>>> = BTreeMap::new();
     for k in known {
         let Some(time_ms) = k.row.time_ms else { continue };
+        // Further behind than 16 gaps a row joins no session, not even one that others keep open.
+        if k.late_for(time_ms + gap + 16 * gap) {
+            late.push(k.late(Some((time_ms, time_ms + gap)), "late"));
+            continue;
+        }
         let of_key = sessions.entry(k.row.key).or_default();
         let touches = |(start_ms, end_ms): (i64, i64)| start_ms <= time_ms + gap && time_ms <= end_ms;
         let closed = of_key.iter().map(|(bounds, _)| *bounds).filter(|&bounds| touches(bounds) && k.late_for(bounds.1));

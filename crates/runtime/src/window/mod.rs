@@ -21,4 +21,4 @@ pub use assign::{AssignWindows, windows_of};
 pub use assigner::{Window, WindowAssigner};
 pub use late::{LATE_COLUMNS, LateOutput, late_schema};
 pub use pre_aggregate::PreAggregate;
-pub use session::{SessionAggregate, SessionSpec};
+pub use session::{SessionAggregate, SessionSpec, session_reach_ms};

@@ -67,7 +67,10 @@ impl WindowPlanner {
             WindowFunction::Session => {
                 let column = |ident: &Ident| self.column(ident, input);
                 let key = call.partition_by.iter().map(column).collect::<tidemill_core::Result<_>>()?;
-                return Ok(WindowKind::Session { gap_ms: interval("GAP")?, key });
+                let gap_ms = interval("GAP")?;
+                // A gap has the bounds of a window's size.
+                WindowAssigner::tumble(gap_ms, 0).map_err(|e| e.at(self.sql.excerpt(call.span)))?;
+                return Ok(WindowKind::Session { gap_ms, key });
             }
         };
         assigner.map(WindowKind::Aligned).map_err(|e| e.at(self.sql.excerpt(call.span)))

@@ -21,3 +21,4 @@ mod pending;
 mod sessions;
 
 pub use operator::{SessionAggregate, SessionSpec};
+pub use sessions::session_reach_ms;

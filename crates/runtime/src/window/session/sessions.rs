@@ -18,6 +18,16 @@ use crate::window::Window;
 /// A session's number; reused once nothing speaks of it any more.
 pub(super) type SessionId = u32;
 
+/// How far behind its watermark a row may be, beyond its own window, and still join a session that
+/// others keep open.
+///
+/// Flink sets no such bound, and a row could touch any session that ever closed: to tell, they would
+/// all have to be kept. With it the sessions of the last 17 gaps are.
+#[must_use]
+pub const fn session_reach_ms(gap_ms: i64) -> i64 {
+    gap_ms.saturating_mul(16)
+}
+
 /// What became of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
@@ -94,6 +104,9 @@ impl Sessions {
 
     fn assign_row(&mut self, key: usize, time_ms: i64, clock: Watermark) -> Verdict {
         let own = Window { start_ms: time_ms, end_ms: time_ms + self.gap_ms };
+        if clock.closes(own.end_ms.saturating_add(session_reach_ms(self.gap_ms))) {
+            return Verdict::Late(own, LateReason::Late);
+        }
         let mut found: Option<SessionId> = None;
         let mut closed: Option<Window> = None;
         for position in 0..self.by_key[key].len() {
@@ -205,16 +218,13 @@ impl Sessions {
     /// Forgets what no row to come can touch, and keys without a session. Call it when nothing
     /// outside speaks of a session that is not open.
     ///
-    /// A row to come has a watermark of at least `watermark`. It is in time by its own window only if
-    /// it is less than a gap behind that, or by an open session that it touches: a closed session
-    /// more than a gap before both can't be touched by a row that would otherwise be in time.
+    /// A row to come has a watermark of at least `watermark`, and is judged by the sessions that it
+    /// touches only if it is within reach of that: what a session closed before that said of it does
+    /// not depend on when this is called.
     pub(super) fn forget(&mut self, watermark: Watermark) -> Result<()> {
-        for key in 0..self.by_key.len() {
-            let sessions = &self.sessions;
-            let of_key = &mut self.by_key[key];
-            let open = of_key.iter().filter(|&&id| sessions[id as usize].state == State::Open);
-            let first_open_ms = open.map(|&id| sessions[id as usize].window.start_ms).min().unwrap_or(i64::MAX);
-            let reach_ms = watermark.0.min(first_open_ms).saturating_sub(self.gap_ms);
+        let reach_ms = watermark.0.saturating_sub(session_reach_ms(self.gap_ms)).saturating_sub(self.gap_ms);
+        let sessions = &self.sessions;
+        for of_key in &mut self.by_key {
             of_key.retain(|&id| {
                 let session = &sessions[id as usize];
                 session.state == State::Open || session.window.end_ms >= reach_ms
@@ -266,3 +276,6 @@ fn new_keys(schema: &SchemaRef) -> Result<Option<Box<dyn GroupValues>>> {
 fn number(index: usize) -> u32 {
     u32::try_from(index).expect("a subtask has fewer than 2^32 sessions and keys")
 }
+
+#[cfg(test)]
+mod tests;

@@ -17,7 +17,7 @@ use datafusion::physical_plan::execute_stream;
 use futures::StreamExt;
 use tidemill_core::{EventTime, Result, Watermark};
 use tidemill_runtime::engine_error;
-use tidemill_runtime::window::Window;
+use tidemill_runtime::window::{Window, session_reach_ms};
 
 use super::not_late::carry;
 use super::planner::physical_plan;
@@ -150,6 +150,10 @@ fn late_for_sessions(batches: &[RecordBatch], gap_ms: i64, watermarks: &RowWater
         let mut sessions: Vec<Window> = vec![];
         for row in rows {
             let mut own = Window { start_ms: row.time_ms, end_ms: row.time_ms + gap_ms };
+            if row.watermark.closes(own.end_ms.saturating_add(session_reach_ms(gap_ms))) {
+                late.push(row.late_for(own));
+                continue;
+            }
             let touched = |w: &Window| w.start_ms <= own.end_ms && own.start_ms <= w.end_ms;
             let (touching, mut apart): (Vec<Window>, Vec<Window>) = sessions.iter().partition(|w| touched(w));
             if let Some(closed) = touching.iter().filter(|w| row.watermark.closes(w.end_ms)).min() {

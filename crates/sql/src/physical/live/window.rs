@@ -303,10 +303,10 @@ fn fold_down<'a>(plan: &'a LogicalPlan, groups: &mut [Expr], calls: &mut [Expr])
             fold_down(&projection.input, groups, calls)
         }
         LogicalPlan::Filter(filter) if function_below(&filter.input).is_some() => Err(Error::invalid(
-            "a condition on the window's columns is not supported in a live run yet",
+            "a condition between a window function and its GROUP BY is not supported in a live run yet",
         )
         .hint(
-            "put it around the grouped query: SELECT ... FROM (SELECT ... GROUP BY window_start, window_end) WHERE ...",
+            "put it into the function's input, as in TUMBLE((SELECT * FROM t WHERE ...), ...), or around the grouped query",
         )),
         _ => Ok(None),
     }

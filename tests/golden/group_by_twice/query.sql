@@ -1,0 +1,8 @@
+-- A key that is named twice groups as if it were named once.
+CREATE TABLE orders (
+  category STRING,
+  amount DECIMAL(10, 2),
+  ts TIMESTAMP(3),
+  WATERMARK FOR ts AS ts - INTERVAL '5' SECOND
+) WITH ('connector' = 'filesystem', 'path' = 'orders.jsonl', 'format' = 'json');
+SELECT category, COUNT(*) AS orders FROM orders GROUP BY category, category;

@@ -1,0 +1,8 @@
+-- What the rows are ordered by need not be among what is selected.
+CREATE TABLE orders (
+  category STRING,
+  amount DECIMAL(10, 2),
+  ts TIMESTAMP(3),
+  WATERMARK FOR ts AS ts - INTERVAL '5' SECOND
+) WITH ('connector' = 'filesystem', 'path' = 'orders.jsonl', 'format' = 'json');
+SELECT category FROM orders ORDER BY amount DESC LIMIT 2;
