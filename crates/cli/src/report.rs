@@ -1,6 +1,6 @@
 //! What goes to standard error: errors with a caret, and what was late.
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
@@ -19,7 +19,7 @@ pub(crate) fn error(error: &Error) -> ExitCode {
         ErrorKind::Invalid => {}
         ErrorKind::Data | ErrorKind::Unavailable | ErrorKind::Internal => {}
     }
-    eprintln!("{}", render(error));
+    say(&render(error));
     if error.kind() == ErrorKind::Invalid { ExitCode::from(2) } else { ExitCode::FAILURE }
 }
 
@@ -41,6 +41,11 @@ fn render(error: &Error) -> String {
     renderer.render(&[group])
 }
 
+/// Prints a line to standard error. Nobody is there to be told where that is closed.
+fn say(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
 /// Tells, a statement a line, how many rows missed a window.
 pub(crate) fn late_rows(pipeline: &Pipeline, metrics: &Metrics) {
     for statement in &pipeline.statements {
@@ -58,13 +63,13 @@ pub(crate) fn late_rows(pipeline: &Pipeline, metrics: &Metrics) {
             }
             (None, Target::Print) => "they are only counted: an INSERT INTO can keep them".to_owned(),
         };
-        eprintln!("{}: {late} of {rows} rows late, {without_time} without event time; {kept}", statement.name);
+        say(&format!("{}: {late} of {rows} rows late, {without_time} without event time; {kept}", statement.name));
         if late * 100 > rows * MANY_LATE_PERCENT {
             let delay = windows.iter().map(|w| w.missing_delay.exceeded_by_at_most(rows / 100)).max().unwrap_or(0);
-            eprintln!(
+            say(&format!(
                 "  over {MANY_LATE_PERCENT} % are late: with a delay that is {} longer in WATERMARK FOR, 1 % would be",
                 duration(delay)
-            );
+            ));
         }
     }
 }

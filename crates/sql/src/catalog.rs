@@ -5,9 +5,11 @@ use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
-use datafusion::logical_expr::Expr;
+use datafusion::common::DFSchema;
+use datafusion::logical_expr::{Expr, ExprSchemable};
 use tidemill_core::{Error, Excerpt, Result};
 use tidemill_runtime::connector::{Connector, Connectors, Options, TableSpec};
+use tidemill_runtime::engine_error;
 
 use crate::parse::{ColumnKind, CreateTable, SqlText};
 use crate::types::flink_type_name;
@@ -115,7 +117,9 @@ pub(crate) fn declare(
     let event_time = match (&create.watermark, plan_watermark(&schema)?) {
         (Some(definition), Some(watermark)) => {
             let column = &definition.column.value;
-            check_event_time(&schema, column).map_err(|e| e.at(definition.excerpt.clone()))?;
+            let place = |e: Error| e.at(definition.excerpt.clone());
+            check_event_time(&schema, column).map_err(place)?;
+            check_watermark(&schema, column, &watermark).map_err(place)?;
             Some(EventTimeColumn { name: column.clone(), watermark })
         }
         _ => None,
@@ -136,6 +140,22 @@ fn refuse_unsupported(create: &CreateTable) -> Result<()> {
     Err(Error::invalid("PARTITIONED BY is not supported yet")
         .hint("leave it out: the table's files are then written to one folder")
         .at(create.excerpt.clone()))
+}
+
+/// A watermark is a moment of the event time's type.
+fn check_watermark(schema: &Schema, column: &str, watermark: &Expr) -> Result<()> {
+    let columns = DFSchema::try_from(schema.clone()).map_err(engine_error)?;
+    let (given, wanted) =
+        (watermark.get_type(&columns).map_err(engine_error)?, schema.field_with_name(column)?.data_type());
+    if given == *wanted {
+        return Ok(());
+    }
+    Err(Error::invalid(format!(
+        "a watermark is a {}, and this is a {}",
+        flink_type_name(wanted),
+        flink_type_name(&given)
+    ))
+    .hint(format!("WATERMARK FOR {column} AS {column} - INTERVAL '5' SECOND")))
 }
 
 /// As in Flink, event time has a precision of at most 3: milliseconds.

@@ -19,7 +19,7 @@ use tidemill_core::{Excerpt, Result};
 use crate::catalog::{SharedCatalog, Table};
 use crate::parse::SqlText;
 use crate::physical::batch::{BatchQueryPlanner, SourceTable};
-use crate::plan::{break_ties, plan_error, position_columns, rewrite_group_windows};
+use crate::plan::{break_ties, plan_error, position_columns, refuse_other_answers, rewrite_group_windows};
 use crate::types::FlinkTypePlanner;
 use crate::window_tvf::WindowPlanner;
 
@@ -47,6 +47,7 @@ impl Session {
             .with_config(SessionConfig::from(config))
             .with_default_features()
             .with_aggregate_functions(crate::function::aggregates())
+            .with_scalar_functions(crate::function::scalars())
             .with_table_functions(Default::default())
             .with_table_factories(Default::default())
             .with_type_planner(Arc::new(FlinkTypePlanner))
@@ -82,7 +83,9 @@ impl Session {
         let statement = DfStatement::Statement(Box::new(ast::Statement::Query(Box::new(query))));
         let plan = state.statement_to_plan(statement).await.map_err(|e| plan_error(e, excerpt))?;
         let analyzed = state.analyzer().execute_and_check(plan, state.config_options(), |_, _| {});
-        analyzed.and_then(break_ties).map_err(|e| plan_error(e, excerpt))
+        let plan = analyzed.and_then(break_ties).map_err(|e| plan_error(e, excerpt))?;
+        refuse_other_answers(&plan, excerpt)?;
+        Ok(plan)
     }
 
     /// An expression over a table's columns.

@@ -7,7 +7,7 @@ CREATE TABLE orders (
   WATERMARK FOR ts AS ts - INTERVAL '5' SECOND
 ) WITH ('connector' = 'filesystem', 'path' = 'orders.jsonl', 'format' = 'json');
 SELECT window_start, window_end, UPPER(category) AS shelf, quantity > 1 AS several, COUNT(*) AS orders,
-  SUM(amount * quantity) AS revenue, SUM(amount * quantity) / COUNT(*) AS average,
+  SUM(amount * quantity) AS revenue, CAST(SUM(amount * quantity) AS DOUBLE) / COUNT(*) AS average,
   SUM(CASE WHEN quantity > 1 THEN 1 ELSE 0 END) AS bulk, MAX(quantity) - MIN(quantity), 1 + 1
 FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE))
 GROUP BY window_start, window_end, UPPER(category), quantity > 1;

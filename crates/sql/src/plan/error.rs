@@ -6,6 +6,7 @@ use tidemill_core::{Error, ErrorKind, Excerpt};
 use tidemill_runtime::connector::nearest;
 use tidemill_runtime::engine_error;
 
+use crate::function;
 use crate::parse::SqlText;
 
 /// `excerpt` is the statement that was planned.
@@ -91,9 +92,11 @@ fn plan_message(message: &str, excerpt: &Excerpt) -> Error {
     if let Some(rest) = message.strip_prefix("Invalid function '") {
         let name = rest.split('\'').next().unwrap_or(rest);
         let error = Error::invalid(format!("there is no function '{}'", name.to_uppercase()));
-        let error = match rest.split("Did you mean '").nth(1).and_then(|r| r.split('\'').next()) {
+        // DataFusion proposes names in no order, and such as are not called from SQL.
+        let names: Vec<String> = function_names();
+        let error = match nearest(name, names.iter().map(String::as_str)) {
             Some(near) => error.hint(format!("did you mean '{}'?", near.to_uppercase())),
-            None => error,
+            None => error.hint(format!("the functions so far are: {}", names.join(", ").to_uppercase())),
         };
         return error.at(word(excerpt, name));
     }
@@ -111,6 +114,14 @@ fn ungrouped(message: &str) -> Option<&str> {
     let (_, rest) = rest.split_once("column \"")?;
     let (name, _) = rest.split_once('"')?;
     Some(name.rsplit('.').next().unwrap_or(name).trim_matches('`'))
+}
+
+fn function_names() -> Vec<String> {
+    let scalars = function::scalars().into_iter().map(|f| f.name().to_owned());
+    let aggregates = function::aggregates().into_iter().map(|f| f.name().to_owned());
+    let mut names: Vec<String> = scalars.chain(aggregates).filter(|name| name != "get_field").collect();
+    names.sort();
+    names
 }
 
 /// The first place in the statement where the word stands by itself; the statement if there is none.

@@ -6,6 +6,7 @@ mod error;
 mod event_time;
 mod group_window;
 mod grouping_sets;
+mod refuse;
 mod ties;
 mod windows;
 
@@ -15,5 +16,6 @@ pub(crate) use error::plan_error;
 pub(crate) use event_time::{is_event_time, scanned, unaliased};
 pub(crate) use group_window::rewrite_group_windows;
 pub(crate) use grouping_sets::{grouping_sets, has_grouping_sets};
+pub(crate) use refuse::refuse_other_answers;
 pub(crate) use ties::break_ties;
 pub(crate) use windows::{function_below, scanned_tables, windows};

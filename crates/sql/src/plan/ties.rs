@@ -18,18 +18,33 @@ pub(crate) fn break_ties(plan: LogicalPlan) -> Result<LogicalPlan> {
             Some(plan) => Transformed::yes(plan),
             None => Transformed::no(node.clone()),
         }),
-        LogicalPlan::Limit(limit) => match limit.input.as_ref() {
-            LogicalPlan::Sort(sort) => {
-                let mut sort = sort.clone();
-                complete_order(&mut sort.expr, &tie_breakers(&sort.input));
-                let input = Arc::new(LogicalPlan::Sort(sort));
+        LogicalPlan::Limit(limit) => match completed(&limit.input) {
+            Some(input) => {
+                let input = Arc::new(input);
                 Ok(Transformed::yes(LogicalPlan::Limit(Limit { input, ..limit.clone() })))
             }
-            _ => Ok(Transformed::no(node)),
+            None => Ok(Transformed::no(node)),
         },
         _ => Ok(Transformed::no(node)),
     })?;
     Ok(done.data)
+}
+
+/// The sort with a complete order, also below the projection that drops what is only sorted by.
+fn completed(plan: &LogicalPlan) -> Option<LogicalPlan> {
+    match plan {
+        LogicalPlan::Sort(sort) => {
+            let mut sort = sort.clone();
+            complete_order(&mut sort.expr, &tie_breakers(&sort.input));
+            Some(LogicalPlan::Sort(sort))
+        }
+        LogicalPlan::Projection(projection) => {
+            let mut projection = projection.clone();
+            projection.input = Arc::new(completed(&projection.input)?);
+            Some(LogicalPlan::Projection(projection))
+        }
+        _ => None,
+    }
 }
 
 /// The node with a complete order, its columns under the names that they had.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use datafusion::logical_expr::utils::grouping_set_to_exprlist;
 use datafusion::logical_expr::{Aggregate, Expr, LogicalPlan};
 use tidemill_core::{Error, Result};
 use tidemill_runtime::aggregate::{Aggregation, GroupAggregate, PreGroup};
@@ -11,10 +12,15 @@ use tidemill_runtime::graph::MakeOperator;
 
 use super::expressions::{Expressions, arrow_schema, pick};
 use super::planner::{Branch, LiveStatement, Planned, Planner, make_calc};
+use crate::plan::plan_error;
 
 impl Planner<'_> {
     pub(super) fn group_aggregate(&mut self, aggregate: &Aggregate, live: &LiveStatement<'_>) -> Result<Planned> {
-        self.grouped(&aggregate.input, &aggregate.group_expr, &aggregate.aggr_expr, &aggregate.schema, live)
+        // A key that is named twice is one column of the output.
+        let groups = grouping_set_to_exprlist(&aggregate.group_expr);
+        let groups = groups.map_err(|e| plan_error(e, &live.statement.excerpt))?;
+        let groups: Vec<Expr> = groups.into_iter().cloned().collect();
+        self.grouped(&aggregate.input, &groups, &aggregate.aggr_expr, &aggregate.schema, live)
     }
 
     pub(super) fn distinct(&mut self, input: &LogicalPlan, live: &LiveStatement<'_>) -> Result<Planned> {

@@ -1,20 +1,28 @@
 //! `GROUPING SETS`, `ROLLUP` and `CUBE`: one aggregate a set over the same input, put together.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use datafusion::common::{Column, Result as DfResult, ScalarValue};
+use datafusion::common::{Column, Result as DfResult, ScalarValue, internal_err};
 use datafusion::logical_expr::expr::Cast;
 use datafusion::logical_expr::utils::grouping_set_to_exprlist;
 use datafusion::logical_expr::{Aggregate, Expr, LogicalPlan, LogicalPlanBuilder, Projection, lit};
-use tidemill_core::Result;
+use tidemill_core::{Error, Result};
 
 use super::expressions::{arrow_schema, pick};
 use super::planner::{LiveStatement, Planned, Planner, make_calc};
-use crate::plan::{grouping_sets, plan_error};
+use crate::plan::{Bound, bound_of, grouping_sets, is_windowed, plan_error};
 
 impl Planner<'_> {
     pub(super) fn grouping_sets(&mut self, aggregate: &Aggregate, live: &LiveStatement<'_>) -> Result<Planned> {
+        let windowed = |set: &[Expr]| set.iter().any(|e| bound_of(e, &aggregate.input) == Some(Bound::End));
+        if !is_windowed(aggregate) && crate::plan::grouping_sets(aggregate).iter().any(|set| windowed(set)) {
+            return Err(Error::invalid(
+                "a window in only some of the grouping sets is not supported in a live run yet",
+            )
+            .hint("GROUP BY window_start, window_end, ROLLUP(...): the window is in every set")
+            .at(live.statement.excerpt.clone()));
+        }
         let branches = branches(aggregate).map_err(|e| plan_error(e, &live.statement.excerpt))?;
         let columns: Vec<usize> = (0..aggregate.schema.fields().len()).collect();
         let mut all: Option<Planned> = None;
@@ -31,7 +39,7 @@ impl Planner<'_> {
                 }
             }
         }
-        all.ok_or_else(|| tidemill_core::Error::internal("grouping sets without a set"))
+        all.ok_or_else(|| Error::internal("grouping sets without a set"))
     }
 }
 
@@ -39,10 +47,15 @@ impl Planner<'_> {
 /// the number by which DataFusion tells the sets apart.
 fn branches(aggregate: &Aggregate) -> DfResult<Vec<LogicalPlan>> {
     let grouped = grouping_set_to_exprlist(&aggregate.group_expr)?;
+    if aggregate.schema.fields().len() != grouped.len() + 1 + aggregate.aggr_expr.len() {
+        return internal_err!("grouping sets with other columns than expected");
+    }
     let id_field = aggregate.schema.field(grouped.len());
     let mut seen: HashMap<u64, u64> = HashMap::new();
     let mut branches = vec![];
-    for set in grouping_sets(aggregate) {
+    for mut set in grouping_sets(aggregate) {
+        let mut once = HashSet::new();
+        set.retain(|expr| once.insert(expr.clone()));
         let missing = grouped.iter().fold(0u64, |id, expr| id << 1 | u64::from(!set.contains(expr)));
         let occurrence = seen.entry(missing).or_insert(0);
         let id = missing | *occurrence << grouped.len();

@@ -15,7 +15,7 @@ use tidemill_runtime::connector::ChangelogMode;
 use tidemill_runtime::exchange::Partitioning;
 use tidemill_runtime::operator::{TopN, TopNSpec};
 
-use super::expressions::{arrow_schema, pick};
+use super::expressions::{Expressions, arrow_schema, pick};
 use super::planner::{Branch, LiveStatement, Planned, Planner, make_calc};
 use crate::plan::{Bound, bound_at, plan_error, unaliased};
 
@@ -127,6 +127,14 @@ impl Planner<'_> {
 impl Planner<'_> {
     /// `ORDER BY ... LIMIT n`: a Top-N of all rows, whose rank nobody reads.
     pub(super) fn sorted_limit(&mut self, limit: &Limit, live: &LiveStatement<'_>) -> Result<Planned> {
+        if let LogicalPlan::Projection(projection) = limit.input.as_ref() {
+            // What is only sorted by is dropped above the sort: first cut, then drop.
+            let cut = Limit { input: Arc::clone(&projection.input), ..limit.clone() };
+            let input = projection.input.schema();
+            let expressions = Expressions { state: self.state, excerpt: &live.statement.excerpt };
+            let calc = expressions.projection(&projection.expr, input, &projection.schema)?;
+            return Ok(self.sorted_limit(&cut, live)?.chain(&mut self.graph, &make_calc(calc)));
+        }
         let refuse =
             |message: &str, hint: &str| Err(Error::invalid(message).hint(hint).at(live.statement.excerpt.clone()));
         let fetch = limit.get_fetch_type().map_err(|e| plan_error(e, &live.statement.excerpt))?;

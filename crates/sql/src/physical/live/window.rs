@@ -11,6 +11,7 @@ use arrow::datatypes::{DataType, SchemaRef};
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{Column, ScalarValue, internal_datafusion_err};
 use datafusion::error::DataFusionError;
+use datafusion::logical_expr::utils::grouping_set_to_exprlist;
 use datafusion::logical_expr::{
     Aggregate, Expr, Extension, LogicalPlan, LogicalPlanBuilder, UserDefinedLogicalNode, lit,
 };
@@ -49,6 +50,8 @@ type LateStreams = Vec<(Stream, Arc<Table>)>;
 /// A grouped window over the input of its function.
 struct WindowedAggregate {
     window: WindowTvf,
+    /// The rows have their windows from below.
+    attached: bool,
     /// What stands in the output for each group expression.
     groups: Vec<Group>,
     /// Over the function's input.
@@ -68,6 +71,13 @@ impl Planner<'_> {
         let windowed = windowed(aggregate).map_err(|e| e.at(excerpt.clone()))?;
         let window = &windowed.window;
         let input = self.windowed_input(window, live)?;
+        if windowed.attached && input.branches.iter().any(|branch| branch.table.is_some()) {
+            return Err(Error::invalid(
+                "a GROUP BY over a UNION of window functions is not supported in a live run yet",
+            )
+            .hint("make the window over the union: TUMBLE((SELECT ... UNION ALL SELECT ...), ...)")
+            .at(excerpt.clone()));
+        }
         let aggregation = self.aggregation(&windowed, live)?;
         let time_index = window.time_index().map_err(|e| plan_error(e, excerpt))?;
         let time_type = window.input.schema().field(time_index).data_type().clone();
@@ -268,18 +278,20 @@ fn check_session(
 }
 
 fn windowed(aggregate: &Aggregate) -> Result<WindowedAggregate> {
-    let mut groups = aggregate.group_expr.clone();
+    // A key that is named twice is one column of the output.
+    let distinct = grouping_set_to_exprlist(&aggregate.group_expr).map_err(engine_error)?;
+    let mut groups: Vec<Expr> = distinct.into_iter().cloned().collect();
     let mut calls = aggregate.aggr_expr.clone();
-    let window = match fold_down(&aggregate.input, &mut groups, &mut calls)? {
-        Some(window) => window.clone(),
-        None => attached(aggregate, &mut groups, &mut calls).map_err(engine_error)?,
+    let (window, is_attached) = match fold_down(&aggregate.input, &mut groups, &mut calls)? {
+        Some(window) => (window.clone(), false),
+        None => (attached(aggregate, &mut groups, &mut calls).map_err(engine_error)?, true),
     };
     let groups: Vec<Group> = groups.into_iter().map(|group| bound_or_key(group, &window)).collect::<Result<_>>()?;
     if calls.iter().any(|call| window_column(call, &window)) {
         return Err(Error::invalid("an aggregate of window_start, window_end or window_time is not supported yet")
             .hint("they are the same for all rows of the window: select them as they are"));
     }
-    Ok(WindowedAggregate { window, groups, calls })
+    Ok(WindowedAggregate { window, attached: is_attached, groups, calls })
 }
 
 /// Goes down to the window function, rewriting the expressions to its columns; `None` where the
@@ -319,7 +331,7 @@ fn attached(
     groups: &mut Vec<Expr>,
     calls: &mut Vec<Expr>,
 ) -> datafusion::error::Result<WindowTvf> {
-    *groups = aggregate.group_expr.clone();
+    *groups = grouping_set_to_exprlist(&aggregate.group_expr)?.into_iter().cloned().collect();
     *calls = aggregate.aggr_expr.clone();
     let input = aggregate.input.as_ref();
     let end = groups.iter().find(|group| bound_of(group, input) == Some(Bound::End)).cloned();

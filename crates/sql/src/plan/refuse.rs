@@ -1,0 +1,84 @@
+//! Expressions that DataFusion would answer, and otherwise than Flink documents: refused by name until
+//! they are ours.
+
+use arrow::datatypes::DataType;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::common::{DFSchema, Result as DfResult};
+use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, LogicalPlan, Operator};
+use tidemill_core::{Error, Excerpt, Result};
+
+use super::plan_error;
+use crate::types::flink_type_name;
+
+/// Refuses the first such expression of the plan.
+pub(crate) fn refuse_other_answers(plan: &LogicalPlan, excerpt: &Excerpt) -> Result<()> {
+    let mut refused: Option<Error> = None;
+    let visit = plan.apply_with_subqueries(|node| {
+        let schema = input_schema(node)?;
+        node.apply_expressions(|expr| {
+            expr.apply(|expr| {
+                refused = refusal(expr, &schema);
+                Ok(if refused.is_some() { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
+            })
+        })
+    });
+    visit.map_err(|e| plan_error(e, excerpt))?;
+    match refused {
+        Some(error) => Err(error.at(excerpt.clone())),
+        None => Ok(()),
+    }
+}
+
+fn input_schema(node: &LogicalPlan) -> DfResult<DFSchema> {
+    let mut schema = DFSchema::empty();
+    for input in node.inputs() {
+        schema.merge(input.schema());
+    }
+    if node.inputs().is_empty() {
+        schema = node.schema().as_ref().clone();
+    }
+    Ok(schema)
+}
+
+fn refusal(expr: &Expr, schema: &DFSchema) -> Option<Error> {
+    match expr {
+        Expr::SimilarTo(_) => {
+            Some(Error::invalid("SIMILAR TO is not supported yet").hint("LIKE is, with the wildcards % and _"))
+        }
+        Expr::BinaryExpr(BinaryExpr { op: Operator::Divide, .. }) => {
+            let decimal = matches!(expr.get_type(schema), Ok(DataType::Decimal128(..) | DataType::Decimal256(..)));
+            decimal.then(|| {
+                Error::invalid(format!("the division {expr} of decimals is not supported yet"))
+                    .hint("its digits would not be Flink's: divide as DOUBLE, as in CAST(a AS DOUBLE) / b")
+            })
+        }
+        Expr::Cast(cast) => text_cast(&cast.expr, cast.field.data_type(), schema),
+        Expr::TryCast(cast) => text_cast(&cast.expr, cast.field.data_type(), schema),
+        _ => None,
+    }
+}
+
+/// A text whose form Flink and Arrow do not share.
+fn text_cast(expr: &Expr, to: &DataType, schema: &DFSchema) -> Option<Error> {
+    if matches!(expr, Expr::Literal(..)) || !matches!(to, DataType::Utf8 | DataType::Utf8View | DataType::LargeUtf8) {
+        return None;
+    }
+    let from = expr.get_type(schema).ok()?;
+    let other_form = matches!(
+        from,
+        DataType::Boolean
+            | DataType::Float32
+            | DataType::Float64
+            | DataType::Timestamp(..)
+            | DataType::Time32(_)
+            | DataType::Binary
+            | DataType::BinaryView
+            | DataType::List(_)
+            | DataType::Map(..)
+            | DataType::Struct(_)
+    );
+    other_form.then(|| {
+        Error::invalid(format!("CAST({expr} AS STRING) of a {} is not supported yet", flink_type_name(&from)))
+            .hint("select the value as it is")
+    })
+}
