@@ -1,6 +1,6 @@
 //! Runs a log through the engine, and reads what comes out into the oracle's types.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
@@ -66,12 +66,18 @@ pub fn run_batch(window: Window, log: &Log, setting: &Setting) -> Vec<Total> {
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().unwrap());
 
 async fn load(window: Window, log: &Log, setting: &Setting) -> Pipeline {
+    let lateness = match log.lateness_ms {
+        0 => String::new(),
+        ms => format!("SET 'table.exec.emit.allow-lateness' = '{ms} ms';"),
+    };
     let sql = format!(
-        "CREATE TABLE events (k STRING, amount DECIMAL(10, 2), ts TIMESTAMP(3), WATERMARK FOR ts AS ts - {})
+        "{}
+         CREATE TABLE events (k STRING, amount DECIMAL(10, 2), ts TIMESTAMP(3), WATERMARK FOR ts AS ts - {})
          WITH ('connector' = 'given');
          SELECT window_start, window_end, k, COUNT(*) AS n, COUNT(amount) AS amounts, SUM(amount) AS total,
            MIN(amount) AS least, MAX(amount) AS most
          FROM {} GROUP BY window_start, window_end, k;",
+        lateness,
         interval(log.delay_ms),
         window.sql(),
     );
@@ -99,16 +105,16 @@ fn chunks(rows: &[crate::log::Row], cuts: &[(usize, u8)]) -> Vec<GivenChunk> {
 /// The one statement's output, kept in memory.
 #[derive(Clone, Default)]
 struct Captured {
-    rows: Arc<Mutex<Vec<RecordBatch>>>,
-    late: Arc<Mutex<Vec<RecordBatch>>>,
+    rows: Arc<Mutex<Vec<EventBatch>>>,
+    late: Arc<Mutex<Vec<EventBatch>>>,
 }
 
 impl Captured {
     fn totals(&self) -> Vec<Total> {
-        let mut totals = vec![];
-        for batch in self.rows.lock().unwrap().iter() {
+        let mut changes: BTreeMap<Total, i64> = BTreeMap::new();
+        for EventBatch { rows: batch, kinds, .. } in self.rows.lock().unwrap().iter() {
             let key = batch.column(2).as_string_view();
-            totals.extend((0..batch.num_rows()).map(|row| Total {
+            let total = |row| Total {
                 start_ms: value::<TimestampMillisecondType>(batch, 0, row).unwrap(),
                 end_ms: value::<TimestampMillisecondType>(batch, 1, row).unwrap(),
                 key: key.is_valid(row).then(|| key.value(row).to_owned()),
@@ -117,16 +123,21 @@ impl Captured {
                 sum: value::<Decimal128Type>(batch, 5, row),
                 least: value::<Decimal128Type>(batch, 6, row),
                 most: value::<Decimal128Type>(batch, 7, row),
-            }));
+            };
+            for row in 0..batch.num_rows() {
+                let adds = kinds.as_ref().is_none_or(|kinds| kinds[row].adds());
+                *changes.entry(total(row)).or_default() += if adds { 1 } else { -1 };
+            }
         }
-        totals.sort();
-        totals
+        changes.retain(|_, count| *count != 0);
+        assert!(changes.values().all(|&count| count == 1), "a window gives a group once: {changes:?}");
+        changes.into_keys().collect()
     }
 
     /// Reads the columns behind the source's three.
     fn late(&self) -> Vec<Late> {
         let mut late = vec![];
-        for batch in self.late.lock().unwrap().iter() {
+        for EventBatch { rows: batch, .. } in self.late.lock().unwrap().iter() {
             let time = |column, row| value::<TimestampMillisecondType>(batch, column, row);
             late.extend((0..batch.num_rows()).map(|row| Late {
                 partition: batch.column(7).as_string_view().value(row).to_owned(),
@@ -157,11 +168,11 @@ impl Outputs for Captured {
 }
 
 #[derive(Clone)]
-struct Memory(Arc<Mutex<Vec<RecordBatch>>>);
+struct Memory(Arc<Mutex<Vec<EventBatch>>>);
 
 impl SinkFactory for Memory {
     fn changelog(&self) -> ChangelogMode {
-        ChangelogMode::Append
+        ChangelogMode::Retract
     }
 
     fn open(&self) -> Result<Box<dyn Sink>> {
@@ -172,7 +183,7 @@ impl SinkFactory for Memory {
 #[async_trait]
 impl Sink for Memory {
     async fn write(&mut self, batch: &EventBatch) -> Result<()> {
-        self.0.lock().unwrap().push(batch.rows.clone());
+        self.0.lock().unwrap().push(batch.clone());
         Ok(())
     }
 

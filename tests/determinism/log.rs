@@ -9,6 +9,8 @@ use proptest::prelude::*;
 pub struct Log {
     /// `WATERMARK FOR ts AS ts - delay`, in milliseconds.
     pub delay_ms: i64,
+    /// `SET 'table.exec.emit.allow-lateness'`, in milliseconds.
+    pub lateness_ms: i64,
     /// By partition, in the order of arrival.
     pub partitions: Vec<Vec<Row>>,
 }
@@ -44,7 +46,9 @@ fn timestamp(ms: i64) -> String {
 
 pub fn logs() -> impl Strategy<Value = Log> {
     let delay_ms = prop_oneof![Just(0), (0..=10i64).prop_map(|n| n * 1000), 0..10_000i64];
-    (delay_ms, vec(partition(), 1..=3)).prop_map(|(delay_ms, partitions)| Log { delay_ms, partitions })
+    let lateness_ms = prop_oneof![2 => Just(0), 1 => (1..=40i64).prop_map(|n| n * 1000), 1 => 1..40_000i64];
+    let log = |(delay_ms, lateness_ms, partitions)| Log { delay_ms, lateness_ms, partitions };
+    (delay_ms, lateness_ms, vec(partition(), 1..=3)).prop_map(log)
 }
 
 /// Time mostly runs forward, with steps back and a few leaps.

@@ -40,12 +40,13 @@ struct Known<'a> {
     offset: i64,
     /// The maximum of time - delay over the rows before it in its partition.
     watermark: Option<i64>,
+    lateness_ms: i64,
 }
 
 impl Known<'_> {
-    /// Late if w >= end - 1 ms.
+    /// Late if w >= end - 1 ms + the allowed lateness.
     fn late_for(&self, end_ms: i64) -> bool {
-        self.watermark.is_some_and(|watermark| watermark >= end_ms - 1)
+        self.watermark.is_some_and(|watermark| watermark >= end_ms - 1 + self.lateness_ms)
     }
 
     fn late(&self, window: Option<(i64, i64)>, reason: &str) -> Late {
@@ -59,7 +60,8 @@ fn known(log: &Log) -> Vec<Known<'_>> {
     for (number, rows) in log.partitions.iter().enumerate() {
         let mut watermark: Option<i64> = None;
         for (row, offset) in rows.iter().zip(0..) {
-            known.push(Known { row, partition: format!("p{number}"), offset, watermark });
+            let (partition, lateness_ms) = (format!("p{number}"), log.lateness_ms);
+            known.push(Known { row, partition, offset, watermark, lateness_ms });
             watermark = watermark.max(row.time_ms.map(|time_ms| time_ms - log.delay_ms));
         }
     }

@@ -94,7 +94,7 @@ impl WindowAggregate {
     }
 
     fn store(&mut self, pane_ms: i64, part: RecordBatch) -> Result<()> {
-        self.mark_dirty(pane_ms);
+        self.mark_dirty(pane_ms, &part);
         let pane = self.panes.entry(pane_ms).or_default();
         pane.rows += part.num_rows();
         pane.parts.push(part);

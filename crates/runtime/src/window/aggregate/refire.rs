@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow::array::{RecordBatch, UInt32Array};
+use arrow::array::{AsArray, RecordBatch, UInt32Array};
 use arrow::compute::{concat_batches, take_record_batch};
+use arrow::datatypes::Int64Type;
 use arrow::row::{RowConverter, Rows, SortField};
 use tidemill_core::{EventBatch, Result, RowKind};
 
@@ -12,12 +13,19 @@ use super::WindowAggregate;
 use crate::operator::Output;
 
 impl WindowAggregate {
-    /// A pane has got rows: its windows that have fired will fire again.
-    pub(super) fn mark_dirty(&mut self, pane_ms: i64) {
-        if self.lateness_ms > 0 {
-            let fired_ms = self.fired_ms;
-            self.dirty.extend(self.assigner.windows(pane_ms).take_while(|window| window.end_ms <= fired_ms));
+    /// A pane has got rows: its windows that have fired, and that a row is in time for, will fire
+    /// again. An earlier one may be forgotten already, and has nothing to compare with.
+    pub(super) fn mark_dirty(&mut self, pane_ms: i64, part: &RecordBatch) {
+        if self.lateness_ms == 0 {
+            return;
         }
+        let opens_at_ms = match self.assigner.overlapping() {
+            true => part.column(1).as_primitive::<Int64Type>().values().iter().copied().min().unwrap_or(i64::MAX),
+            false => self.assigner.pane_end(pane_ms),
+        };
+        let fired_ms = self.fired_ms;
+        let windows = self.assigner.windows(pane_ms).take_while(|window| window.end_ms <= fired_ms);
+        self.dirty.extend(windows.filter(|window| window.end_ms >= opens_at_ms));
     }
 
     /// Emits what has changed in windows that had fired: `+I` for a new group, `-U` and `+U` for one
