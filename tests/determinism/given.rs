@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use arrow::buffer::Buffer;
 use async_trait::async_trait;
-use tidemill_connectors::format::LineDecoder;
+use tidemill_connectors::format::RecordDecoder;
 use tidemill_connectors::format::json::{JsonDecoder, JsonOptions};
-use tidemill_connectors::format::lines::LinesChunk;
+use tidemill_connectors::format::records::RecordsChunk;
 use tidemill_core::{Error, Result};
 use tidemill_runtime::connector::{
     Chunk, Connector, OptionSpec, PartitionReader, ScanRequest, SinkFactory, Source, TableSpec,
@@ -56,7 +56,7 @@ impl Source for Given {
         let decoder = Arc::new(JsonDecoder::new(Arc::clone(&request.columns), JsonOptions::default())?);
         let reader = |(number, chunks): (usize, &Vec<GivenChunk>)| {
             let name = format!("p{number}").into();
-            let decoder = Arc::clone(&decoder) as Arc<dyn LineDecoder>;
+            let decoder = Arc::clone(&decoder) as Arc<dyn RecordDecoder>;
             Box::new(Reader { name, decoder, chunks: chunks.iter().cloned().collect() }) as Box<dyn PartitionReader>
         };
         Ok(self.partitions.iter().enumerate().map(reader).collect())
@@ -65,7 +65,7 @@ impl Source for Given {
 
 struct Reader {
     name: Arc<str>,
-    decoder: Arc<dyn LineDecoder>,
+    decoder: Arc<dyn RecordDecoder>,
     chunks: VecDeque<GivenChunk>,
 }
 
@@ -80,7 +80,7 @@ impl PartitionReader for Reader {
             tokio::task::yield_now().await;
         }
         let Some(chunk) = self.chunks.pop_front() else { return Ok(None) };
-        let lines = Buffer::from_vec(chunk.lines.into_bytes());
-        Ok(Some(Box::new(LinesChunk { decoder: Arc::clone(&self.decoder), lines, first: false })))
+        let records = Buffer::from_vec(chunk.lines.into_bytes());
+        Ok(Some(Box::new(RecordsChunk { decoder: Arc::clone(&self.decoder), records, first: false })))
     }
 }

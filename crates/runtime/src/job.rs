@@ -192,7 +192,7 @@ impl Job {
 }
 
 async fn reader(spec: SourceSpec, batch_rows: usize, plan: Arc<SourcePlan>) -> Result<()> {
-    let request = ScanRequest { columns: Arc::clone(&spec.columns), batch_rows };
+    let request = ScanRequest { columns: Arc::clone(&spec.columns), batch_rows, keep_rejected: false };
     source::read(spec.source.as_ref(), &request, &plan).await
 }
 

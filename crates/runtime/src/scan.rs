@@ -39,7 +39,7 @@ impl Scan {
     #[must_use]
     pub fn start(spec: SourceSpec, streams: usize, batch_rows: usize, metrics: Arc<SourceMetrics>) -> Self {
         let plan = Arc::new(SourcePlan::new(streams));
-        let request = ScanRequest { columns: Arc::clone(&spec.columns), batch_rows };
+        let request = ScanRequest { columns: Arc::clone(&spec.columns), batch_rows, keep_rejected: false };
         let (source, reading) = (Arc::clone(&spec.source), Arc::clone(&plan));
         let handle = tokio::spawn(async move {
             let outcome = read(source.as_ref(), &request, &reading).await;

@@ -100,7 +100,6 @@ pub(crate) fn declare(
     plan_watermark: impl FnOnce(&Schema) -> Result<Option<Expr>>,
 ) -> Result<Table> {
     let name: Arc<str> = Arc::from(create.name.value.as_str());
-    refuse_unsupported(create)?;
     let schema = physical_columns(create)?;
     let mut options = Options::default();
     for (key, value, place) in &create.options {
@@ -112,6 +111,7 @@ pub(crate) fn declare(
         None => e,
     })?;
     options.remove("connector");
+    let partitioned_by = partition_columns(create, sql, connector.as_ref())?;
     let owner = format!("the connector '{connector_name}'");
     options.check_known(&owner, connector.options().iter().map(|o| o.key))?;
     let event_time = match (&create.watermark, plan_watermark(&schema)?) {
@@ -125,7 +125,7 @@ pub(crate) fn declare(
         _ => None,
     };
     Ok(Table {
-        spec: TableSpec { name: Arc::clone(&name), schema, options, folder: folder.to_owned() },
+        spec: TableSpec { name: Arc::clone(&name), schema, partitioned_by, options, folder: folder.to_owned() },
         connector: Arc::clone(connector),
         name,
         event_time,
@@ -133,13 +133,22 @@ pub(crate) fn declare(
     })
 }
 
-fn refuse_unsupported(create: &CreateTable) -> Result<()> {
-    if create.partitioned_by.is_empty() {
-        return Ok(());
+/// The columns of `PARTITIONED BY`; the parser has found each among the table's.
+fn partition_columns(create: &CreateTable, sql: &SqlText, connector: &dyn Connector) -> Result<Vec<Arc<str>>> {
+    let mut columns: Vec<Arc<str>> = vec![];
+    for column in &create.partitioned_by {
+        let name = column.value.as_str();
+        let refuse = |what: String| Error::invalid(what).at(sql.excerpt(column.span));
+        if !connector.partitioned() {
+            let what = format!("PARTITIONED BY is not supported by the connector '{}'", connector.name());
+            return Err(refuse(what).hint("leave it out"));
+        }
+        if columns.iter().any(|c| **c == *name) {
+            return Err(refuse(format!("PARTITIONED BY names '{name}' twice")));
+        }
+        columns.push(name.into());
     }
-    Err(Error::invalid("PARTITIONED BY is not supported yet")
-        .hint("leave it out: the table's files are then written to one folder")
-        .at(create.excerpt.clone()))
+    Ok(columns)
 }
 
 /// A watermark is a moment of the event time's type.

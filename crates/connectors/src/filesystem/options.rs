@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tidemill_core::{Error, Result};
 use tidemill_runtime::connector::{OptionSpec, Options, TableSpec};
 
-use crate::format::Format;
+use crate::format::TextFormat;
 
 /// The options of the connector itself; those of the formats are beside the formats.
 pub const OPTIONS: &[OptionSpec] = &[OptionSpec {
@@ -24,7 +24,7 @@ pub struct FilesystemOptions {
     /// Where the path was looked up from, if it is relative.
     pub folder: Option<PathBuf>,
     /// The format of the bytes.
-    pub format: Format,
+    pub format: TextFormat,
 }
 
 impl FilesystemOptions {
@@ -33,7 +33,7 @@ impl FilesystemOptions {
         let written = table.options.required("path")?;
         let local = local_path(&table.options, written)?;
         let folder = local.is_relative().then(|| table.folder.clone());
-        let format = Format::from_options(&table.options, None)?;
+        let format = TextFormat::from_options(&table.options, None)?;
         Ok(Self { written: written.into(), path: table.folder.join(local), folder, format })
     }
 

@@ -10,8 +10,8 @@ use tidemill_runtime::connector::{Chunk, PartitionReader, ScanRequest, Source};
 
 use super::options::FilesystemOptions;
 use crate::blocking::blocking;
-use crate::format::LineDecoder;
-use crate::format::lines::{LineReader, LinesChunk, READ_BYTES};
+use crate::format::RecordDecoder;
+use crate::format::records::{READ_BYTES, RecordReader, RecordsChunk};
 
 /// A file to read.
 pub struct FilesystemSource {
@@ -58,17 +58,17 @@ impl Source for FilesystemSource {
 
     async fn open(&self, request: &ScanRequest) -> Result<Vec<Box<dyn PartitionReader>>> {
         let file = blocking(|| self.open_file())?;
-        let decoder = self.options.format.decoder(Arc::clone(&request.columns))?;
+        let decoder = self.options.format.decoder(request)?;
         let name = Arc::clone(&self.options.written);
-        let lines = LineReader::new(file, Arc::clone(&name), READ_BYTES);
-        Ok(vec![Box::new(FileReader { name, lines, decoder, first: true })])
+        let records = RecordReader::new(file, self.options.format.cutter(), Arc::clone(&name), READ_BYTES);
+        Ok(vec![Box::new(FileReader { name, records, decoder, first: true })])
     }
 }
 
 struct FileReader {
     name: Arc<str>,
-    lines: LineReader<File>,
-    decoder: Arc<dyn LineDecoder>,
+    records: RecordReader<File>,
+    decoder: Arc<dyn RecordDecoder>,
     first: bool,
 }
 
@@ -79,8 +79,8 @@ impl PartitionReader for FileReader {
     }
 
     async fn next_chunk(&mut self) -> Result<Option<Box<dyn Chunk>>> {
-        let Some(lines) = blocking(|| self.lines.next_lines())? else { return Ok(None) };
+        let Some(records) = blocking(|| self.records.next_records())? else { return Ok(None) };
         let first = std::mem::replace(&mut self.first, false);
-        Ok(Some(Box::new(LinesChunk { decoder: Arc::clone(&self.decoder), lines, first })))
+        Ok(Some(Box::new(RecordsChunk { decoder: Arc::clone(&self.decoder), records, first })))
     }
 }

@@ -12,7 +12,13 @@ use super::*;
 
 fn table(folder: &Path, options: &[(&str, &str)]) -> TableSpec {
     let schema = Arc::new(Schema::new(vec![Field::new("a", DataType::Int64, true)]));
-    let mut table = TableSpec { name: "t".into(), schema, options: Options::default(), folder: folder.to_owned() };
+    let mut table = TableSpec {
+        name: "t".into(),
+        partitioned_by: vec![],
+        schema,
+        options: Options::default(),
+        folder: folder.to_owned(),
+    };
     for (key, value) in options {
         table.options.set(*key, *value, None);
     }
@@ -21,7 +27,7 @@ fn table(folder: &Path, options: &[(&str, &str)]) -> TableSpec {
 
 async fn open(folder: &Path, path: &str) -> Result<Box<dyn PartitionReader>> {
     let table = table(folder, &[("path", path), ("format", "json")]);
-    let request = ScanRequest { columns: Arc::clone(&table.schema), batch_rows: 8192 };
+    let request = ScanRequest { columns: Arc::clone(&table.schema), batch_rows: 8192, keep_rejected: false };
     let mut partitions = FilesystemConnector.source(&table)?.open(&request).await?;
     assert_eq!(partitions.len(), 1);
     Ok(partitions.remove(0))

@@ -4,7 +4,7 @@
 //! reads and writes every format that is in the list here.
 
 pub mod json;
-pub mod lines;
+pub mod records;
 
 use std::sync::Arc;
 
@@ -12,27 +12,29 @@ use arrow::array::RecordBatch;
 use arrow::buffer::Buffer;
 use arrow::datatypes::SchemaRef;
 use tidemill_core::{Error, Result, RowKind};
-use tidemill_runtime::connector::{DecodeError, Decoded, OptionSpec, Options, nearest};
+use tidemill_runtime::connector::{DecodeError, Decoded, OptionSpec, Options, ScanRequest, nearest};
 
 use self::json::{JsonDecoder, JsonEncoder, JsonOptions};
+use self::records::{AtLineEnds, Cutter};
 
 /// The names that `'format' = '...'` may have.
 const NAMES: &[&str] = &["json"];
 
 const FORMAT: OptionSpec = OptionSpec { key: "format", doc: "How rows stand in the bytes: json (one object a line)." };
 
-/// A format with its options.
+/// A format of text, with its options: records that stand one after the other.
 #[derive(Debug, Clone)]
-pub enum Format {
+pub enum TextFormat {
     /// One JSON object a line.
     Json(JsonOptions),
 }
 
-/// Makes rows of whole lines; a pure function, called from many threads at once.
-pub trait LineDecoder: Send + Sync {
-    /// Decodes every row of `lines`, which begins at the beginning of a line and ends at the end
-    /// of one. `first_of_file` says that nothing came before it (a byte order mark may be there).
-    fn decode(&self, lines: &Buffer, first_of_file: bool) -> Result<Decoded, DecodeError>;
+/// Makes rows of whole records; a pure function, called from many threads at once.
+pub trait RecordDecoder: Send + Sync {
+    /// Decodes every row of `records`, which begins where a record begins and ends where one ends.
+    /// `first_of_file` says that nothing came before it (a byte order mark or a header may be there).
+    /// Offsets count lines.
+    fn decode(&self, records: &Buffer, first_of_file: bool) -> Result<Decoded, DecodeError>;
 }
 
 /// Makes bytes of rows.
@@ -41,7 +43,7 @@ pub trait RowEncoder: Send {
     fn encode(&self, rows: &RecordBatch, kinds: Option<&[RowKind]>, out: &mut Vec<u8>) -> Result<()>;
 }
 
-impl Format {
+impl TextFormat {
     /// The format that a table's options ask for.
     ///
     /// # Errors
@@ -66,10 +68,21 @@ impl Format {
         }
     }
 
-    /// A decoder that gives `columns`, in that order, and looks at no other.
-    pub fn decoder(&self, columns: SchemaRef) -> Result<Arc<dyn LineDecoder>> {
+    /// A decoder of the requested columns.
+    pub fn decoder(&self, request: &ScanRequest) -> Result<Arc<dyn RecordDecoder>> {
+        let columns = Arc::clone(&request.columns);
         match self {
-            Self::Json(options) => Ok(Arc::new(JsonDecoder::new(columns, options.clone())?)),
+            Self::Json(options) => {
+                Ok(Arc::new(JsonDecoder::new(columns, options.clone())?.keep_rejected(request.keep_rejected)))
+            }
+        }
+    }
+
+    /// What finds the ends of records.
+    #[must_use]
+    pub fn cutter(&self) -> Box<dyn Cutter> {
+        match self {
+            Self::Json(_) => Box::new(AtLineEnds),
         }
     }
 
@@ -94,9 +107,9 @@ fn unknown(options: &Options, name: &str) -> Error {
     }
 }
 
-impl LineDecoder for JsonDecoder {
-    fn decode(&self, lines: &Buffer, first_of_file: bool) -> Result<Decoded, DecodeError> {
-        Self::decode(self, lines, first_of_file)
+impl RecordDecoder for JsonDecoder {
+    fn decode(&self, records: &Buffer, first_of_file: bool) -> Result<Decoded, DecodeError> {
+        Self::decode(self, records, first_of_file)
     }
 }
 

@@ -14,18 +14,18 @@ fn options(format: Option<&str>) -> Options {
 
 #[test]
 fn the_format_is_found_by_name_or_by_default() {
-    assert_eq!(Format::from_options(&options(Some("json")), None).unwrap().extension(), "json");
-    assert_eq!(Format::from_options(&options(None), Some("json")).unwrap().extension(), "json");
-    let missing = Format::from_options(&options(None), None).unwrap_err();
+    assert_eq!(TextFormat::from_options(&options(Some("json")), None).unwrap().extension(), "json");
+    assert_eq!(TextFormat::from_options(&options(None), Some("json")).unwrap().extension(), "json");
+    let missing = TextFormat::from_options(&options(None), None).unwrap_err();
     assert!(missing.message().contains("'format' is missing"), "{missing}");
 }
 
 #[test]
 fn an_unsupported_format_names_the_supported_ones() {
-    let error = Format::from_options(&options(Some("csv")), None).unwrap_err();
+    let error = TextFormat::from_options(&options(Some("csv")), None).unwrap_err();
     assert_eq!(error.message(), "the format 'csv' is not supported");
     assert_eq!(error.hint_text(), Some("supported formats: json"));
-    let error = Format::from_options(&options(Some("jsno")), None).unwrap_err();
+    let error = TextFormat::from_options(&options(Some("jsno")), None).unwrap_err();
     assert!(error.hint_text().is_some(), "{error}");
 }
 
@@ -33,8 +33,8 @@ fn an_unsupported_format_names_the_supported_ones() {
 fn every_name_of_the_list_makes_a_decoder_and_an_encoder() {
     let schema = Arc::new(Schema::new(vec![Field::new("a", DataType::Int64, true)]));
     for name in NAMES {
-        let format = Format::from_options(&options(Some(name)), None).unwrap();
-        format.decoder(Arc::clone(&schema)).unwrap();
+        let format = TextFormat::from_options(&options(Some(name)), None).unwrap();
+        format.decoder(&ScanRequest { columns: Arc::clone(&schema), batch_rows: 1, keep_rejected: false }).unwrap();
         format.encoder(Arc::clone(&schema)).unwrap();
     }
 }

@@ -11,6 +11,7 @@ fn table(options: &[(&str, &str)], columns: Vec<Field>) -> TableSpec {
     let mut table = TableSpec {
         name: "shown".into(),
         schema: Arc::new(Schema::new(columns)),
+        partitioned_by: vec![],
         options: Options::default(),
         folder: PathBuf::new(),
     };

@@ -3,9 +3,9 @@
 use tidemill_core::Result;
 use tidemill_runtime::connector::TableSpec;
 
-use crate::format::Format;
+use crate::format::TextFormat;
 
 /// The format of the bytes: JSON lines, unless the table says otherwise.
-pub fn format(table: &TableSpec) -> Result<Format> {
-    Format::from_options(&table.options, Some("json"))
+pub fn format(table: &TableSpec) -> Result<TextFormat> {
+    TextFormat::from_options(&table.options, Some("json"))
 }

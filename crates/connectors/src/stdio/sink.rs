@@ -10,17 +10,17 @@ use tidemill_core::{Epoch, EventBatch, Result};
 use tidemill_runtime::connector::{ChangelogMode, Sink, SinkFactory};
 
 use crate::console::Console;
-use crate::format::{Format, RowEncoder};
+use crate::format::{RowEncoder, TextFormat};
 
 /// Standard output.
 pub struct StdioSinkFactory {
-    format: Format,
+    format: TextFormat,
     schema: SchemaRef,
 }
 
 impl StdioSinkFactory {
     /// Writes rows of `schema` in `format`.
-    pub fn new(format: Format, schema: SchemaRef) -> Result<Self> {
+    pub fn new(format: TextFormat, schema: SchemaRef) -> Result<Self> {
         // A column that the format can't write is refused now, not when the run begins.
         format.encoder(Arc::clone(&schema))?;
         Ok(Self { format, schema })

@@ -15,8 +15,8 @@ use tidemill_core::{Error, Result};
 use tidemill_runtime::connector::{Chunk, PartitionReader, ScanRequest, Source};
 use tokio::sync::mpsc::{Receiver, channel};
 
-use crate::format::lines::{LineReader, LinesChunk};
-use crate::format::{Format, LineDecoder};
+use crate::format::records::{Cutter, RecordReader, RecordsChunk};
+use crate::format::{RecordDecoder, TextFormat};
 
 /// The most that one call reads, in bytes; a Linux pipe holds no more.
 const READ_BYTES: usize = 64 << 10;
@@ -29,12 +29,12 @@ const NAME: &str = "stdin";
 
 /// Standard input.
 pub struct StdioSource {
-    format: Format,
+    format: TextFormat,
 }
 
 impl StdioSource {
     /// Reads rows in `format`.
-    pub fn new(format: Format) -> Self {
+    pub fn new(format: TextFormat) -> Self {
         Self { format }
     }
 }
@@ -46,9 +46,9 @@ impl Source for StdioSource {
     }
 
     async fn open(&self, request: &ScanRequest) -> Result<Vec<Box<dyn PartitionReader>>> {
-        let decoder = self.format.decoder(Arc::clone(&request.columns))?;
+        let decoder = self.format.decoder(request)?;
         take_standard_input()?;
-        let blocks = read_ahead(io::stdin())?;
+        let blocks = read_ahead(io::stdin(), self.format.cutter())?;
         Ok(vec![Box::new(StdinReader { blocks, decoder, first: true })])
     }
 }
@@ -64,11 +64,11 @@ fn take_standard_input() -> Result<()> {
 }
 
 /// Starts the thread that reads `input`.
-fn read_ahead(input: impl Read + Send + 'static) -> Result<Receiver<Result<Buffer>>> {
+fn read_ahead(input: impl Read + Send + 'static, cutter: Box<dyn Cutter>) -> Result<Receiver<Result<Buffer>>> {
     let (sender, blocks) = channel(BLOCKS_AHEAD);
     let read = move || {
-        let mut lines = LineReader::new(input, NAME.into(), READ_BYTES);
-        while let Some(block) = lines.next_lines().transpose() {
+        let mut records = RecordReader::new(input, cutter, NAME.into(), READ_BYTES);
+        while let Some(block) = records.next_records().transpose() {
             let failed = block.is_err();
             // Nobody listens any more, or there is nothing more to say: the thread is done.
             if sender.blocking_send(block).is_err() || failed {
@@ -85,7 +85,7 @@ fn read_ahead(input: impl Read + Send + 'static) -> Result<Receiver<Result<Buffe
 
 struct StdinReader {
     blocks: Receiver<Result<Buffer>>,
-    decoder: Arc<dyn LineDecoder>,
+    decoder: Arc<dyn RecordDecoder>,
     first: bool,
 }
 
@@ -96,9 +96,9 @@ impl PartitionReader for StdinReader {
     }
 
     async fn next_chunk(&mut self) -> Result<Option<Box<dyn Chunk>>> {
-        let Some(lines) = self.blocks.recv().await.transpose()? else { return Ok(None) };
+        let Some(records) = self.blocks.recv().await.transpose()? else { return Ok(None) };
         let first = std::mem::replace(&mut self.first, false);
-        Ok(Some(Box::new(LinesChunk { decoder: Arc::clone(&self.decoder), lines, first })))
+        Ok(Some(Box::new(RecordsChunk { decoder: Arc::clone(&self.decoder), records, first })))
     }
 }
 

@@ -7,7 +7,13 @@ use super::*;
 
 fn table(options: &[(&str, &str)]) -> TableSpec {
     let schema = Arc::new(Schema::new(vec![Field::new("a", DataType::Int64, true)]));
-    let mut table = TableSpec { name: "t".into(), schema, options: Options::default(), folder: PathBuf::new() };
+    let mut table = TableSpec {
+        name: "t".into(),
+        partitioned_by: vec![],
+        schema,
+        options: Options::default(),
+        folder: PathBuf::new(),
+    };
     for (key, value) in options {
         table.options.set(*key, *value, None);
     }

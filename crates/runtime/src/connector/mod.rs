@@ -16,7 +16,7 @@ mod source;
 pub use options::{OptionSpec, Options, nearest};
 pub use registry::Connectors;
 pub use sink::{ChangelogMode, Sink, SinkFactory};
-pub use source::{Chunk, DecodeError, Decoded, PartitionReader, ScanRequest, Source};
+pub use source::{Chunk, DecodeError, Decoded, PartitionReader, Rejected, ScanRequest, Source};
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -31,6 +31,8 @@ pub struct TableSpec {
     pub name: Arc<str>,
     /// The physical columns, in the order of the declaration.
     pub schema: SchemaRef,
+    /// The columns of `PARTITIONED BY`, in its order; the path of a file says their values.
+    pub partitioned_by: Vec<Arc<str>>,
     /// The `WITH` options, `connector` left out.
     pub options: Options,
     /// Where relative paths start: the folder of the SQL file.
@@ -50,6 +52,11 @@ pub trait Connector: Send + Sync {
 
     /// Every option that the connector knows.
     fn options(&self) -> &'static [OptionSpec];
+
+    /// Whether a table may be `PARTITIONED BY` some of its columns.
+    fn partitioned(&self) -> bool {
+        false
+    }
 
     /// Makes a source, or says that the system can't be read.
     fn source(&self, table: &TableSpec) -> Result<Arc<dyn Source>>;

@@ -14,6 +14,8 @@ pub struct ScanRequest {
     pub columns: SchemaRef,
     /// How many rows a batch should have.
     pub batch_rows: usize,
+    /// A row that can't be decoded is to be given among [`Decoded::rejected`]; else it fails the chunk.
+    pub keep_rejected: bool,
 }
 
 /// A system that can be read, split into partitions.
@@ -49,6 +51,11 @@ pub trait PartitionReader: Send {
 
 /// A run of rows as bytes. Decoding is a pure function, done by whichever core is free.
 pub trait Chunk: Send {
+    /// What offsets count, for messages: `line`, `row`.
+    fn unit(&self) -> &'static str {
+        "line"
+    }
+
     /// Decodes the requested columns.
     fn decode(self: Box<Self>) -> Result<Decoded, DecodeError>;
 }
@@ -63,6 +70,19 @@ pub struct Decoded {
     /// How far the chunk moves the partition's offset: its rows, and the places that hold none
     /// (blank lines).
     pub offset_count: u64,
+    /// What could not be decoded, if the request asked to keep it.
+    pub rejected: Vec<Rejected>,
+}
+
+/// What stands where a row should, and can't be decoded.
+#[derive(Debug)]
+pub struct Rejected {
+    /// Its offset relative to the chunk's first.
+    pub offset: u64,
+    /// Its bytes, without the end of the line.
+    pub record: Vec<u8>,
+    /// What is wrong with it.
+    pub error: Error,
 }
 
 /// A row that could not be decoded.

@@ -10,7 +10,13 @@ fn factory(path: &Path) -> FilesystemSinkFactory {
     let mut options = Options::default();
     options.set("path", path.to_str().unwrap(), None);
     options.set("format", "json", None);
-    let table = TableSpec { name: "t".into(), schema: Arc::clone(&schema), options, folder: PathBuf::new() };
+    let table = TableSpec {
+        name: "t".into(),
+        partitioned_by: vec![],
+        schema: Arc::clone(&schema),
+        options,
+        folder: PathBuf::new(),
+    };
     FilesystemSinkFactory::new(FilesystemOptions::from_table(&table).unwrap(), schema).unwrap()
 }
 

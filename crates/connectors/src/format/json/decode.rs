@@ -4,7 +4,7 @@ use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::buffer::Buffer;
 use arrow::datatypes::SchemaRef;
 use tidemill_core::{Error, Result};
-use tidemill_runtime::connector::{DecodeError, Decoded};
+use tidemill_runtime::connector::{DecodeError, Decoded, Rejected};
 
 use super::fault::{Fault, line_end};
 use super::object::Object;
@@ -22,6 +22,7 @@ const LINE_BYTES: usize = 100;
 pub struct JsonDecoder {
     schema: SchemaRef,
     options: JsonOptions,
+    keep_rejected: bool,
 }
 
 impl JsonDecoder {
@@ -31,7 +32,13 @@ impl JsonDecoder {
     /// A column's type is not one that JSON is read into.
     pub fn new(schema: SchemaRef, options: JsonOptions) -> Result<Self> {
         Object::new(schema.fields(), &options, 0)?;
-        Ok(Self { schema, options })
+        Ok(Self { schema, options, keep_rejected: false })
+    }
+
+    /// The same decoder, which gives a line that does not parse among the rejected ones instead of failing.
+    #[must_use]
+    pub fn keep_rejected(self, keep_rejected: bool) -> Self {
+        Self { keep_rejected, ..self }
     }
 
     /// The columns that are read, in this order.
@@ -54,16 +61,16 @@ impl JsonDecoder {
         }
         let rows = lines.len() / LINE_BYTES + 1;
         let object = Object::new(self.schema.fields(), &self.options, rows).map_err(whole)?;
-        let mut lines_of = Lines::new(lines.as_slice(), object, self.options.ignore_parse_errors);
+        let mut lines_of = Lines::new(lines.as_slice(), object, self);
         if first_of_file && lines.starts_with(BYTE_ORDER_MARK) {
             lines_of.cursor.seek(BYTE_ORDER_MARK.len());
         }
         lines_of.read()?;
-        let Lines { object, rows, offset, offsets, .. } = lines_of;
+        let Lines { object, rows, offset, offsets, rejected, .. } = lines_of;
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         let columns = object.finish(lines).map_err(whole)?;
         let rows = RecordBatch::try_new_with_options(self.schema.clone(), columns, &options);
-        Ok(Decoded { rows: rows.map_err(|error| whole(error.into()))?, offsets, offset_count: offset })
+        Ok(Decoded { rows: rows.map_err(|error| whole(error.into()))?, offsets, offset_count: offset, rejected })
     }
 }
 
@@ -72,6 +79,8 @@ struct Lines<'a> {
     cursor: Cursor<'a>,
     object: Object,
     ignore_parse_errors: bool,
+    keep_rejected: bool,
+    rejected: Vec<Rejected>,
     /// How many rows there are.
     rows: usize,
     /// How many lines were read.
@@ -83,10 +92,19 @@ struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    fn new(bytes: &'a [u8], object: Object, ignore_parse_errors: bool) -> Self {
-        let cursor = Cursor::new(bytes, ignore_parse_errors);
-        let valid_to = valid_utf8_to(bytes, 0);
-        Self { cursor, object, ignore_parse_errors, rows: 0, offset: 0, offsets: None, valid_to }
+    fn new(bytes: &'a [u8], object: Object, decoder: &JsonDecoder) -> Self {
+        let ignore_parse_errors = decoder.options.ignore_parse_errors;
+        Self {
+            cursor: Cursor::new(bytes, ignore_parse_errors),
+            object,
+            ignore_parse_errors,
+            keep_rejected: decoder.keep_rejected,
+            rejected: vec![],
+            rows: 0,
+            offset: 0,
+            offsets: None,
+            valid_to: valid_utf8_to(bytes, 0),
+        }
     }
 
     /// Reads all lines.
@@ -97,17 +115,27 @@ impl<'a> Lines<'a> {
             match self.line(start) {
                 Ok(true) => self.count_row(),
                 Ok(false) => self.count_rowless(),
-                Err(_) if self.ignore_parse_errors => {
-                    self.object.truncate(self.rows);
-                    self.cursor.set_depth(0);
-                    self.cursor.seek(line_end(bytes, start) + 1);
-                    self.count_rowless();
+                Err(_) if self.ignore_parse_errors => self.skip_line(start),
+                Err(fault) if self.keep_rejected => {
+                    let error = fault.into_error(bytes, start);
+                    let record = bytes[start..line_end(bytes, start)].to_vec();
+                    self.rejected.push(Rejected { offset: self.offset, record, error });
+                    self.skip_line(start);
                 }
                 Err(fault) => return Err(DecodeError { offset: self.offset, error: fault.into_error(bytes, start) }),
             }
             self.offset += 1;
         }
         Ok(())
+    }
+
+    /// Takes back what the line at `start` has given so far, and goes to the next.
+    #[cold]
+    fn skip_line(&mut self, start: usize) {
+        self.object.truncate(self.rows);
+        self.cursor.set_depth(0);
+        self.cursor.seek(line_end(self.cursor.bytes(), start) + 1);
+        self.count_rowless();
     }
 
     /// Reads one line, with its end; `false` if it is blank.

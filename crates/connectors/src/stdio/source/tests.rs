@@ -3,12 +3,14 @@ use std::time::Duration;
 
 use tidemill_core::ErrorKind;
 
+use crate::format::records::AtLineEnds;
+
 use super::*;
 
 #[tokio::test]
 async fn lines_arrive_before_the_input_ends() {
     let (input, mut pipe) = io::pipe().unwrap();
-    let mut blocks = read_ahead(input).unwrap();
+    let mut blocks = read_ahead(input, Box::new(AtLineEnds)).unwrap();
     pipe.write_all(b"a\nb").unwrap();
     assert_eq!(blocks.recv().await.unwrap().unwrap().as_slice(), b"a\n");
 
@@ -31,7 +33,7 @@ async fn a_failing_read_ends_the_input_with_its_error() {
             Err(io::Error::other("bad cable"))
         }
     }
-    let mut blocks = read_ahead(Broken).unwrap();
+    let mut blocks = read_ahead(Broken, Box::new(AtLineEnds)).unwrap();
     let error = blocks.recv().await.unwrap().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unavailable);
     assert_eq!(error.message(), "cannot read stdin: bad cable");

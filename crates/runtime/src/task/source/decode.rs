@@ -19,13 +19,14 @@ pub(crate) async fn decode(
     metrics: &SourceMetrics,
 ) -> Result<EventBatch> {
     let Work { partition, partition_name, chunk, carry_in, carry_out, .. } = work;
+    let unit = chunk.unit();
     let decoded = chunk.decode();
     let times = match (&decoded, &spec.event_time) {
         (Ok(decoded), Some(event_time)) => Some(Times::of(event_time, &decoded.rows)?),
         _ => None,
     };
     let before = carry_in.await.map_err(|_| Error::closed("the chunk before this one has failed"))?;
-    let decoded = decoded.map_err(|e| locate(e, &partition_name, before.offset))?;
+    let decoded = decoded.map_err(|e| locate(e, &partition_name, unit, before.offset))?;
     let claimed = times.as_ref().map_or(Watermark::MIN, Times::claimed);
     let after = Carry { offset: before.offset + decoded.offset_count, watermark: before.watermark.max(claimed) };
     // The next chunk may belong to a subtask that has just failed.
@@ -46,8 +47,8 @@ pub(crate) async fn decode(
 }
 
 /// Says where a row stands that can't be decoded.
-fn locate(e: DecodeError, partition: &str, first_offset: u64) -> Error {
-    e.error.context(format!("{partition}, line {}", first_offset + e.offset + 1))
+fn locate(e: DecodeError, partition: &str, unit: &str, first_offset: u64) -> Error {
+    e.error.context(format!("{partition}, {unit} {}", first_offset + e.offset + 1))
 }
 
 fn offsets(decoded: &Decoded, first: u64) -> Int64Array {

@@ -1,4 +1,4 @@
-//! Cuts a stream of bytes into chunks of whole lines, without looking at what stands in them.
+//! Cuts a stream of bytes into chunks of whole records; what a record is, the format's cutter says.
 //!
 //! ```text
 //! read:   {"a":1}⏎{"a":2}⏎{"a"   :3}⏎{"a":4}⏎
@@ -18,7 +18,7 @@ use memchr::{memchr_iter, memrchr};
 use tidemill_core::{Error, Result};
 use tidemill_runtime::connector::{Chunk, DecodeError, Decoded};
 
-use super::LineDecoder;
+use super::RecordDecoder;
 
 /// The most that one call reads, in bytes: a few thousand rows, and a fraction of a core's cache.
 pub const READ_BYTES: usize = 1 << 20;
@@ -27,39 +27,56 @@ pub const READ_BYTES: usize = 1 << 20;
 /// would be read into memory whole.
 pub const MAX_LINE_BYTES: usize = 256 << 20;
 
-/// Reads whole lines from a stream of bytes.
-pub struct LineReader<R> {
+/// Finds where records end.
+pub trait Cutter: Send {
+    /// The end of the last whole record of `block`, which begins where a record does. A call before
+    /// this one has looked at its first `known` bytes, and found no end there.
+    fn last_end(&mut self, block: &[u8], known: usize) -> Option<usize>;
+}
+
+/// Every line is a record.
+pub struct AtLineEnds;
+
+impl Cutter for AtLineEnds {
+    fn last_end(&mut self, block: &[u8], known: usize) -> Option<usize> {
+        memrchr(b'\n', &block[known..]).map(|last| known + last + 1)
+    }
+}
+
+/// Reads whole records from a stream of bytes.
+pub struct RecordReader<R> {
     input: R,
+    cutter: Box<dyn Cutter>,
     /// The input's name in messages.
     name: Arc<str>,
     read_bytes: usize,
     max_line_bytes: usize,
-    /// What was read after the last line end.
+    /// What was read after the last whole record.
     tail: Vec<u8>,
     lines_before: u64,
     ended: bool,
 }
 
-impl<R: Read> LineReader<R> {
+impl<R: Read> RecordReader<R> {
     /// Reads `input`, called `name` in messages, at most `read_bytes` at a time.
-    pub fn new(input: R, name: Arc<str>, read_bytes: usize) -> Self {
+    pub fn new(input: R, cutter: Box<dyn Cutter>, name: Arc<str>, read_bytes: usize) -> Self {
         let tail = Vec::new();
-        Self { input, name, read_bytes, max_line_bytes: MAX_LINE_BYTES, tail, lines_before: 0, ended: false }
+        Self { input, cutter, name, read_bytes, max_line_bytes: MAX_LINE_BYTES, tail, lines_before: 0, ended: false }
     }
 
-    /// The next whole lines, as soon as one read has completed a line; `None` at the end.
+    /// The next whole records, as soon as one read has completed a record; `None` at the end.
     ///
-    /// Every block but the last ends with a line end; the last does if the input does.
+    /// Every block but the last ends where a record does; the last where the input does.
     ///
     /// # Errors
     /// `Unavailable` if reading fails, `Data` if a line is longer than [`MAX_LINE_BYTES`].
-    pub fn next_lines(&mut self) -> Result<Option<Buffer>> {
+    pub fn next_records(&mut self) -> Result<Option<Buffer>> {
         let mut block = mem::take(&mut self.tail);
         while !self.ended {
             let known = block.len();
             self.read_more(&mut block)?;
-            if let Some(last) = memrchr(b'\n', &block[known..]) {
-                self.cut(&mut block, known + last + 1);
+            if let Some(end) = self.cutter.last_end(&block, known) {
+                self.cut(&mut block, end);
                 return Ok(Some(compact(block)));
             }
             if block.len() > self.max_line_bytes {
@@ -116,19 +133,19 @@ fn compact(mut block: Vec<u8>) -> Buffer {
     Buffer::from_vec(block)
 }
 
-/// Whole lines of a partition, with what decodes them.
-pub struct LinesChunk {
+/// Whole records of a partition, with what decodes them.
+pub struct RecordsChunk {
     /// Makes the rows.
-    pub decoder: Arc<dyn LineDecoder>,
-    /// The bytes, cut at line ends.
-    pub lines: Buffer,
+    pub decoder: Arc<dyn RecordDecoder>,
+    /// The bytes, cut where records end.
+    pub records: Buffer,
     /// Whether the partition begins here.
     pub first: bool,
 }
 
-impl Chunk for LinesChunk {
+impl Chunk for RecordsChunk {
     fn decode(self: Box<Self>) -> Result<Decoded, DecodeError> {
-        self.decoder.decode(&self.lines, self.first)
+        self.decoder.decode(&self.records, self.first)
     }
 }
 

@@ -23,17 +23,17 @@ impl Read for Trickle {
     }
 }
 
-fn blocks(mut reader: LineReader<impl Read>) -> Vec<Vec<u8>> {
+fn blocks(mut reader: RecordReader<impl Read>) -> Vec<Vec<u8>> {
     let mut blocks = Vec::new();
-    while let Some(block) = reader.next_lines().unwrap() {
+    while let Some(block) = reader.next_records().unwrap() {
         blocks.push(block.as_slice().to_vec());
     }
-    assert!(reader.next_lines().unwrap().is_none(), "the end stays the end");
+    assert!(reader.next_records().unwrap().is_none(), "the end stays the end");
     blocks
 }
 
-fn reader<R: Read>(input: R, read_bytes: usize) -> LineReader<R> {
-    LineReader::new(input, "test.json".into(), read_bytes)
+fn reader<R: Read>(input: R, read_bytes: usize) -> RecordReader<R> {
+    RecordReader::new(input, Box::new(AtLineEnds), "test.json".into(), read_bytes)
 }
 
 /// What must hold of the blocks of every text, however it was read.
@@ -65,16 +65,16 @@ fn lines_leave_as_soon_as_they_have_arrived() {
 fn a_small_block_does_not_pin_a_large_buffer() {
     let mut reader = reader(Cursor::new("a\nb"), 1 << 20);
     for _ in 0..2 {
-        let block = reader.next_lines().unwrap().unwrap();
+        let block = reader.next_records().unwrap().unwrap();
         assert!(block.capacity() < 1024, "{} bytes", block.capacity());
     }
 }
 
 #[test]
 fn a_line_longer_than_the_limit_names_the_input_the_line_and_the_size() {
-    let mut reader = LineReader { max_line_bytes: 10, ..reader(Cursor::new("a\nb\nc\nd\n0123456789abcdef\n"), 4) };
+    let mut reader = RecordReader { max_line_bytes: 10, ..reader(Cursor::new("a\nb\nc\nd\n0123456789abcdef\n"), 4) };
     let error = loop {
-        match reader.next_lines() {
+        match reader.next_records() {
             Ok(Some(_)) => {}
             Ok(None) => panic!("no error"),
             Err(error) => break error,
@@ -92,7 +92,7 @@ fn a_failing_read_names_the_input() {
             Err(io::Error::other("bad sector"))
         }
     }
-    let error = reader(Broken, 16).next_lines().unwrap_err();
+    let error = reader(Broken, 16).next_records().unwrap_err();
     assert_eq!(error.kind(), Kind::Unavailable);
     assert_eq!(error.message(), "cannot read test.json: bad sector");
 }
