@@ -3,22 +3,12 @@
 // Helpers of tests fail as tests do.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::path::Path;
-use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::io::{BufRead, BufReader};
 
 use tidemill_tests::folder::{fresh, names};
 use tidemill_tests::program::Program;
 use tidemill_tests::rows::written_rows;
-
-/// Longer than any machine needs: a test that waits so long has failed.
-const PATIENCE: Duration = Duration::from_secs(60);
-
-/// How long nothing must happen before it counts as not happening.
-const SILENCE: Duration = Duration::from_millis(300);
+use tidemill_tests::running::Running;
 
 const ORDERS: &str = "CREATE TABLE orders (
   category STRING,
@@ -31,74 +21,6 @@ const BY_MINUTE: &str = "SELECT window_start, category, COUNT(*) AS orders
 FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE))
 GROUP BY window_start, window_end, category;
 ";
-
-/// The program with its input open, its lines on a channel.
-struct Running {
-    child: Child,
-    stdin: Option<ChildStdin>,
-    lines: Receiver<String>,
-}
-
-impl Running {
-    fn start(folder: &Path, sql: &str, arguments: &[&str]) -> Self {
-        std::fs::write(folder.join("query.sql"), sql).unwrap();
-        let mut command: Command = Program::in_folder(folder).command(&[&["run", "query.sql"], arguments].concat());
-        let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
-        let stdin = child.stdin.take();
-        let stdout = BufReader::new(child.stdout.take().unwrap());
-        let (sender, lines) = channel();
-        thread::spawn(move || stdout.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
-        Self { child, stdin, lines }
-    }
-
-    fn write(&mut self, rows: &str) {
-        let stdin = self.stdin.as_mut().unwrap();
-        stdin.write_all(rows.as_bytes()).unwrap();
-        stdin.flush().unwrap();
-    }
-
-    /// The next `count` lines, sorted.
-    fn wait_for(&self, count: usize) -> Vec<String> {
-        let next = || self.lines.recv_timeout(PATIENCE).expect("the rows come while the input is open");
-        let mut lines: Vec<String> = (0..count).map(|_| next()).collect();
-        lines.sort();
-        lines
-    }
-
-    fn assert_silent(&self) {
-        assert_eq!(self.lines.recv_timeout(SILENCE), Err(RecvTimeoutError::Timeout), "a row came too early");
-    }
-
-    fn interrupt(&self) {
-        let pid = libc::pid_t::try_from(self.child.id()).unwrap();
-        // SAFETY: it only sends a signal, to a child that has not been waited for.
-        assert_eq!(unsafe { libc::kill(pid, libc::SIGINT) }, 0);
-    }
-
-    /// The exit code, the lines that were not read yet, and the messages. Closes the input.
-    fn end(mut self) -> (Option<i32>, Vec<String>, String) {
-        drop(self.stdin.take());
-        self.end_by_itself()
-    }
-
-    /// The same, with the input left open.
-    fn end_by_itself(mut self) -> (Option<i32>, Vec<String>, String) {
-        let started = Instant::now();
-        let status = loop {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                break status;
-            }
-            if started.elapsed() > PATIENCE {
-                self.child.kill().unwrap();
-                panic!("the program does not end");
-            }
-            thread::sleep(Duration::from_millis(5));
-        };
-        let mut messages = String::new();
-        self.child.stderr.take().unwrap().read_to_string(&mut messages).unwrap();
-        (status.code(), self.lines.iter().collect(), messages)
-    }
-}
 
 fn order(category: &str, time: &str) -> String {
     format!("{{\"category\": \"{category}\", \"ts\": \"2026-11-29 {time}\"}}\n")

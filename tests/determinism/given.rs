@@ -10,7 +10,7 @@ use tidemill_connectors::format::json::{JsonDecoder, JsonOptions};
 use tidemill_connectors::format::records::RecordsChunk;
 use tidemill_core::{Error, Result};
 use tidemill_runtime::connector::{
-    Chunk, Connector, OptionSpec, PartitionReader, ScanRequest, SinkFactory, Source, TableSpec,
+    Chunk, Connector, Opened, OptionSpec, PartitionReader, ScanRequest, SinkFactory, Source, TableSpec,
 };
 
 /// `'connector' = 'given'`: lines of JSON.
@@ -52,14 +52,14 @@ impl Source for Given {
         true
     }
 
-    async fn open(&self, request: &ScanRequest) -> Result<Vec<Box<dyn PartitionReader>>> {
+    async fn open(&self, request: &ScanRequest) -> Result<Opened> {
         let decoder = Arc::new(JsonDecoder::new(Arc::clone(&request.columns), JsonOptions::default())?);
         let reader = |(number, chunks): (usize, &Vec<GivenChunk>)| {
             let name = format!("p{number}").into();
             let decoder = Arc::clone(&decoder) as Arc<dyn RecordDecoder>;
             Box::new(Reader { name, decoder, chunks: chunks.iter().cloned().collect() }) as Box<dyn PartitionReader>
         };
-        Ok(self.partitions.iter().enumerate().map(reader).collect())
+        Ok(Opened::bounded(self.partitions.iter().enumerate().map(reader).collect()))
     }
 }
 

@@ -14,20 +14,28 @@ pub fn fresh() -> TempDir {
     tempfile::tempdir().expect("a temporary folder can be made")
 }
 
-/// A fresh folder with copies of the files of `folder`.
+/// A fresh folder with copies of all that is in `folder`.
 ///
 /// # Panics
 /// If a file can't be copied.
 #[must_use]
 pub fn copy_of(folder: &Path) -> TempDir {
     let copy = fresh();
+    copy_into(folder, copy.path());
+    copy
+}
+
+fn copy_into(folder: &Path, copy: &Path) {
     for file in fs::read_dir(folder).expect("the folder can be listed") {
         let file = file.expect("the folder can be listed");
-        if file.file_type().is_ok_and(|t| t.is_file()) {
-            fs::copy(file.path(), copy.path().join(file.file_name())).expect("a file can be copied");
+        let to = copy.join(file.file_name());
+        if file.file_type().is_ok_and(|t| t.is_dir()) {
+            fs::create_dir(&to).expect("a folder can be made");
+            copy_into(&file.path(), &to);
+        } else {
+            fs::copy(file.path(), to).expect("a file can be copied");
         }
     }
-    copy
 }
 
 /// The names of everything in the folder, hidden or not, sorted; empty if there is no folder.

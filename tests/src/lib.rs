@@ -4,7 +4,11 @@
 //! **Never** computes a result: expectations stand in the cases, or are recomputed by the test.
 //! **Start at** [`program::Program`].
 
+// Helpers of tests fail as tests do.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 pub mod case;
 pub mod folder;
 pub mod program;
 pub mod rows;
+pub mod running;

@@ -28,6 +28,8 @@ pub struct RunOptions {
     pub batch_rows: usize,
     /// How often sinks commit; `None` means once, at the end.
     pub epoch_interval: Option<Duration>,
+    /// Whether sources that can grow are followed; else the input is what is there at the start.
+    pub follow: bool,
 }
 
 /// How a run ended.
@@ -148,12 +150,13 @@ impl Job {
         // Everything that can fail is made before anything runs.
         let mut ready: Vec<(Arc<str>, BoxFuture<'static, Result<()>>)> = vec![];
         for (index, task) in graph.tasks.iter().enumerate() {
-            let plan = Arc::new(SourcePlan::new(task.parallelism));
+            let in_turn = matches!(&task.head, Head::Source(spec, _) if spec.event_time.is_none());
+            let plan = Arc::new(SourcePlan::new(task.parallelism, in_turn));
             if let Head::Source(spec, _) = &task.head {
                 self.sources.push(Arc::clone(&plan));
                 ready.push((
                     Arc::clone(&task.name),
-                    Box::pin(reader(spec.clone(), options.batch_rows, Arc::clone(&plan))),
+                    Box::pin(reader(spec.clone(), options.batch_rows, options.follow, Arc::clone(&plan))),
                 ));
             }
             for subtask in 0..task.parallelism {
@@ -191,8 +194,8 @@ impl Job {
     }
 }
 
-async fn reader(spec: SourceSpec, batch_rows: usize, plan: Arc<SourcePlan>) -> Result<()> {
-    let request = ScanRequest { columns: Arc::clone(&spec.columns), batch_rows, keep_rejected: false };
+async fn reader(spec: SourceSpec, batch_rows: usize, follow: bool, plan: Arc<SourcePlan>) -> Result<()> {
+    let request = ScanRequest { columns: Arc::clone(&spec.columns), batch_rows, keep_rejected: false, follow };
     source::read(spec.source.as_ref(), &request, &plan).await
 }
 

@@ -38,8 +38,9 @@ impl Scan {
     /// Begins to read. Call it inside a tokio runtime.
     #[must_use]
     pub fn start(spec: SourceSpec, streams: usize, batch_rows: usize, metrics: Arc<SourceMetrics>) -> Self {
-        let plan = Arc::new(SourcePlan::new(streams));
-        let request = ScanRequest { columns: Arc::clone(&spec.columns), batch_rows, keep_rejected: false };
+        let plan = Arc::new(SourcePlan::new(streams, spec.event_time.is_none()));
+        let request =
+            ScanRequest { columns: Arc::clone(&spec.columns), batch_rows, keep_rejected: false, follow: false };
         let (source, reading) = (Arc::clone(&spec.source), Arc::clone(&plan));
         let handle = tokio::spawn(async move {
             let outcome = read(source.as_ref(), &request, &reading).await;

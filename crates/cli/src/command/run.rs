@@ -73,7 +73,11 @@ async fn execute(arguments: &Arguments) -> Result<ExitCode> {
 
 async fn run_live(pipeline: &Pipeline, outputs: &Declared) -> Result<bool> {
     let graph = live::plan(pipeline, outputs)?;
-    let options = job::RunOptions { batch_rows: pipeline.batch_rows, epoch_interval: pipeline.settings.epoch_interval };
+    let options = job::RunOptions {
+        batch_rows: pipeline.batch_rows,
+        epoch_interval: pipeline.settings.epoch_interval,
+        follow: true,
+    };
     let outcome = job::run(graph, options, interrupted()).await?;
     report::late_rows(pipeline, &outcome.metrics);
     Ok(outcome.stopped)

@@ -1,6 +1,6 @@
 //! `'connector' = 'filesystem'`: tables in local files.
 //!
-//! As in Flink, `path` is a file to read and a folder to write: a sink adds part files to it.
+//! As in Flink, `path` is a file or a folder to read and a folder to write: a sink adds part files to it.
 
 mod options;
 mod part;
@@ -9,7 +9,7 @@ mod source;
 
 use std::sync::{Arc, LazyLock};
 
-use tidemill_core::Result;
+use tidemill_core::{Error, Result};
 use tidemill_runtime::connector::{Connector, OptionSpec, SinkFactory, Source, TableSpec};
 
 use self::options::FilesystemOptions;
@@ -31,11 +31,21 @@ impl Connector for FilesystemConnector {
         &OPTIONS
     }
 
+    fn partitioned(&self) -> bool {
+        true
+    }
+
     fn source(&self, table: &TableSpec) -> Result<Arc<dyn Source>> {
-        Ok(Arc::new(FilesystemSource::new(FilesystemOptions::from_table(table)?)))
+        Ok(Arc::new(FilesystemSource::new(FilesystemOptions::from_table(table)?, table)?))
     }
 
     fn sink(&self, table: &TableSpec) -> Result<Arc<dyn SinkFactory>> {
+        if !table.partitioned_by.is_empty() {
+            return Err(Error::invalid(format!(
+                "'{}' is PARTITIONED BY, which a sink of files can't write yet",
+                table.name
+            )));
+        }
         let options = FilesystemOptions::from_table(table)?;
         Ok(Arc::new(FilesystemSinkFactory::new(options, Arc::clone(&table.schema))?))
     }

@@ -2,17 +2,34 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use tidemill_core::{Error, Result};
 use tidemill_runtime::connector::{OptionSpec, Options, TableSpec};
 
-use crate::format::TextFormat;
+use crate::format::FileFormat;
 
 /// The options of the connector itself; those of the formats are beside the formats.
-pub const OPTIONS: &[OptionSpec] = &[OptionSpec {
-    key: "path",
-    doc: "The file to read, or the folder to write part files to; a relative path starts at the folder of the SQL file.",
-}];
+pub const OPTIONS: &[OptionSpec] = &[
+    OptionSpec {
+        key: "path",
+        doc: "To read: a file, a folder (all files below it, but for names that begin with '.' or '_'), or a pattern \
+              such as 'logs/**/*.json'. To write: the folder for part files. A relative path starts at the folder of \
+              the SQL file.",
+    },
+    OptionSpec {
+        key: MONITOR_INTERVAL,
+        doc: "How often a live run looks for new files, such as '10 s'. Without it the files that are there at the \
+              start are the input. A batch run never waits for more.",
+    },
+    OptionSpec {
+        key: DEFAULT_NAME,
+        doc: "The partition's name where a column of PARTITIONED BY is NULL or empty; __DEFAULT_PARTITION__ unless set.",
+    },
+];
+
+const MONITOR_INTERVAL: &str = "source.monitor-interval";
+const DEFAULT_NAME: &str = "partition.default-name";
 
 /// A table in files.
 #[derive(Debug, Clone)]
@@ -24,7 +41,11 @@ pub struct FilesystemOptions {
     /// Where the path was looked up from, if it is relative.
     pub folder: Option<PathBuf>,
     /// The format of the bytes.
-    pub format: TextFormat,
+    pub format: FileFormat,
+    /// How often to look for new files; `None` where there will be none.
+    pub monitor_interval: Option<Duration>,
+    /// The name of a partition whose value is NULL.
+    pub default_partition_name: Arc<str>,
 }
 
 impl FilesystemOptions {
@@ -33,8 +54,20 @@ impl FilesystemOptions {
         let written = table.options.required("path")?;
         let local = local_path(&table.options, written)?;
         let folder = local.is_relative().then(|| table.folder.clone());
-        let format = TextFormat::from_options(&table.options, None)?;
-        Ok(Self { written: written.into(), path: table.folder.join(local), folder, format })
+        let format = FileFormat::from_options(&table.options)?;
+        Ok(Self {
+            written: written.into(),
+            path: table.folder.join(local),
+            folder,
+            format,
+            monitor_interval: table.options.duration(MONITOR_INTERVAL)?,
+            default_partition_name: table.options.get(DEFAULT_NAME).unwrap_or("__DEFAULT_PARTITION__").into(),
+        })
+    }
+
+    /// The path as it was written, without the scheme.
+    pub fn local(&self) -> &Path {
+        Path::new(without_scheme(&self.written))
     }
 
     /// Says where a relative path was looked up from, or else what `otherwise` says.
@@ -53,7 +86,7 @@ impl FilesystemOptions {
 /// The part of a path or `file://` URL that names a local file. As in Flink, nothing in it is escaped.
 fn local_path<'a>(options: &Options, written: &'a str) -> Result<&'a Path> {
     let local = match written.split_once("://") {
-        None => written.strip_prefix("file:").unwrap_or(written),
+        None => without_scheme(written),
         Some(("file", rest)) if rest.starts_with('/') => rest,
         Some(("file", _)) => {
             let error = options.refuse("path", format!("the URL '{written}' names a host"));
@@ -68,6 +101,10 @@ fn local_path<'a>(options: &Options, written: &'a str) -> Result<&'a Path> {
         return Err(options.refuse("path", "the option 'path' is empty").hint("name a file or a folder"));
     }
     Ok(Path::new(local))
+}
+
+fn without_scheme(written: &str) -> &str {
+    written.strip_prefix("file://").or(written.strip_prefix("file:")).unwrap_or(written)
 }
 
 /// A path for messages; the empty path is the current folder.

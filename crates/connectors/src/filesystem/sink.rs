@@ -22,7 +22,7 @@ use tidemill_runtime::connector::{ChangelogMode, Sink, SinkFactory};
 use super::options::FilesystemOptions;
 use super::part::{Part, StagedPart, failed, run_id};
 use crate::blocking::blocking;
-use crate::format::RowEncoder;
+use crate::format::{FileFormat, RowEncoder, TextFormat};
 
 /// How many encoded bytes are gathered before they are written.
 const WRITE_BYTES: usize = 1 << 20;
@@ -30,15 +30,19 @@ const WRITE_BYTES: usize = 1 << 20;
 /// A folder to write to.
 pub struct FilesystemSinkFactory {
     options: FilesystemOptions,
+    format: TextFormat,
     schema: SchemaRef,
 }
 
 impl FilesystemSinkFactory {
     /// Writes rows of `schema` to the folder that `options` name.
     pub fn new(options: FilesystemOptions, schema: SchemaRef) -> Result<Self> {
+        let FileFormat::Text(format) = options.format.clone() else {
+            return Err(Error::invalid("a sink of files can't write the format 'parquet' yet").hint("use 'json'"));
+        };
         // A column that the format can't write is refused now, not when the run begins.
-        options.format.encoder(Arc::clone(&schema))?;
-        Ok(Self { options, schema })
+        format.encoder(Arc::clone(&schema))?;
+        Ok(Self { options, format, schema })
     }
 }
 
@@ -51,8 +55,8 @@ impl SinkFactory for FilesystemSinkFactory {
         let folder = self.options.path.clone();
         let created = blocking(|| create_folder(&folder))?;
         Ok(Box::new(FilesystemSink {
-            encoder: self.options.format.encoder(Arc::clone(&self.schema))?,
-            extension: self.options.format.extension(),
+            encoder: self.format.encoder(Arc::clone(&self.schema))?,
+            extension: self.format.extension(),
             folder,
             created,
             run: run_id(),

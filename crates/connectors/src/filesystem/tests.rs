@@ -27,8 +27,9 @@ fn table(folder: &Path, options: &[(&str, &str)]) -> TableSpec {
 
 async fn open(folder: &Path, path: &str) -> Result<Box<dyn PartitionReader>> {
     let table = table(folder, &[("path", path), ("format", "json")]);
-    let request = ScanRequest { columns: Arc::clone(&table.schema), batch_rows: 8192, keep_rejected: false };
-    let mut partitions = FilesystemConnector.source(&table)?.open(&request).await?;
+    let request =
+        ScanRequest { columns: Arc::clone(&table.schema), batch_rows: 8192, keep_rejected: false, follow: false };
+    let mut partitions = FilesystemConnector.source(&table)?.open(&request).await?.partitions;
     assert_eq!(partitions.len(), 1);
     Ok(partitions.remove(0))
 }
@@ -131,13 +132,58 @@ async fn a_missing_file_says_where_it_was_looked_for() {
     assert_eq!(error.hint_text(), Some("check the option 'path' of the table"));
 }
 
-#[tokio::test]
-async fn a_folder_is_not_read() {
+/// The names of the partitions of a path, in their order.
+async fn partitions(folder: &Path, path: &str) -> Vec<String> {
+    let table = table(folder, &[("path", path), ("format", "json")]);
+    let request =
+        ScanRequest { columns: Arc::clone(&table.schema), batch_rows: 1, keep_rejected: false, follow: false };
+    let opened = FilesystemConnector.source(&table).unwrap().open(&request).await.unwrap();
+    assert!(opened.discovery.is_none());
+    opened.partitions.iter().map(|p| p.partition().to_string()).collect()
+}
+
+fn folder_of(files: &[&str]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let error = open_error(folder.path(), ".").await;
-    assert_eq!(error.kind(), ErrorKind::Invalid);
-    assert!(error.message().ends_with("it is a folder"), "{error}");
-    assert!(error.hint_text().unwrap().contains("not supported yet"));
+    for file in files {
+        let path = folder.path().join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "{\"a\":1}\n").unwrap();
+    }
+    folder
+}
+
+#[tokio::test]
+async fn a_folder_is_the_files_below_it_in_the_order_of_their_names() {
+    let folder = folder_of(&["in/b.json", "in/a/z.json", "in/.hidden", "in/_x", "in/_d/y", "in/c", "other"]);
+    assert_eq!(partitions(folder.path(), "in").await, ["in/a/z.json", "in/b.json", "in/c"]);
+    assert_eq!(partitions(folder.path(), "in/").await, ["in/a/z.json", "in/b.json", "in/c"]);
+    let absolute = folder.path().join("in/c");
+    assert_eq!(
+        partitions(Path::new("/no"), folder.path().join("in").to_str().unwrap()).await[2],
+        absolute.to_str().unwrap()
+    );
+    let url = format!("file://{}/in/*.json", folder.path().display());
+    assert_eq!(partitions(Path::new("/no"), &url).await, [folder.path().join("in/b.json").to_str().unwrap()]);
+}
+
+#[tokio::test]
+async fn a_name_that_looks_like_a_pattern_is_a_name_where_it_is_there() {
+    let folder = folder_of(&["in/[a].json", "in/a.json", "[x]/a.json", "in/day=1/b.json"]);
+    assert_eq!(partitions(folder.path(), "in/[a].json").await, ["in/[a].json"]);
+    assert_eq!(partitions(folder.path(), "in/?.json").await, ["in/a.json"]);
+    assert_eq!(partitions(folder.path(), "in/d*").await, ["in/day=1/b.json"]);
+    assert_eq!(partitions(&folder.path().join("[x]"), "*.json").await, ["a.json"]);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn links_are_followed_and_one_in_a_circle_is_an_error() {
+    let folder = folder_of(&["in/a.json", "elsewhere/b.json"]);
+    std::os::unix::fs::symlink(folder.path().join("elsewhere"), folder.path().join("in/link")).unwrap();
+    assert_eq!(partitions(folder.path(), "in").await, ["in/a.json", "in/link/b.json"]);
+    std::os::unix::fs::symlink(folder.path().join("in"), folder.path().join("in/circle")).unwrap();
+    let error = open_error(folder.path(), "in").await;
+    assert!(error.message().starts_with("cannot read the folder '"), "{error}");
 }
 
 #[cfg(unix)]

@@ -4,6 +4,7 @@
 //! reads and writes every format that is in the list here.
 
 pub mod json;
+pub mod parquet;
 pub mod records;
 
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use arrow::datatypes::SchemaRef;
 use tidemill_core::{Error, Result, RowKind};
 use tidemill_runtime::connector::{DecodeError, Decoded, OptionSpec, Options, ScanRequest, nearest};
 
+pub(crate) use self::json::sql_type;
 use self::json::{JsonDecoder, JsonEncoder, JsonOptions};
 use self::records::{AtLineEnds, Cutter};
 
@@ -27,6 +29,28 @@ const FORMAT: OptionSpec = OptionSpec { key: "format", doc: "How rows stand in t
 pub enum TextFormat {
     /// One JSON object a line.
     Json(JsonOptions),
+}
+
+/// A format of files: text, or one that is not read from its beginning to its end.
+#[derive(Debug, Clone)]
+pub enum FileFormat {
+    /// Records that stand one after the other; the file may be compressed.
+    Text(TextFormat),
+    /// Columns in row groups.
+    Parquet,
+}
+
+impl FileFormat {
+    /// The format that a table's options ask for.
+    ///
+    /// # Errors
+    /// As [`TextFormat::from_options`].
+    pub fn from_options(options: &Options) -> Result<Self> {
+        match options.get("format") {
+            Some("parquet") => Ok(Self::Parquet),
+            _ => TextFormat::from_options(options, None).map(Self::Text),
+        }
+    }
 }
 
 /// Makes rows of whole records; a pure function, called from many threads at once.

@@ -23,6 +23,9 @@ use super::RecordDecoder;
 /// The most that one call reads, in bytes: a few thousand rows, and a fraction of a core's cache.
 pub const READ_BYTES: usize = 1 << 20;
 
+/// What the first call reads, in bytes.
+const FIRST_READ_BYTES: usize = 64 << 10;
+
 /// The longest line that is accepted, in bytes. Without a limit a binary file with no line end
 /// would be read into memory whole.
 pub const MAX_LINE_BYTES: usize = 256 << 20;
@@ -49,7 +52,9 @@ pub struct RecordReader<R> {
     cutter: Box<dyn Cutter>,
     /// The input's name in messages.
     name: Arc<str>,
+    /// How much the next read asks for: little at first, so that many files can be opened at their heads.
     read_bytes: usize,
+    most_read_bytes: usize,
     max_line_bytes: usize,
     /// What was read after the last whole record.
     tail: Vec<u8>,
@@ -60,8 +65,17 @@ pub struct RecordReader<R> {
 impl<R: Read> RecordReader<R> {
     /// Reads `input`, called `name` in messages, at most `read_bytes` at a time.
     pub fn new(input: R, cutter: Box<dyn Cutter>, name: Arc<str>, read_bytes: usize) -> Self {
-        let tail = Vec::new();
-        Self { input, cutter, name, read_bytes, max_line_bytes: MAX_LINE_BYTES, tail, lines_before: 0, ended: false }
+        Self {
+            input,
+            cutter,
+            name,
+            read_bytes: read_bytes.min(FIRST_READ_BYTES),
+            most_read_bytes: read_bytes,
+            max_line_bytes: MAX_LINE_BYTES,
+            tail: Vec::new(),
+            lines_before: 0,
+            ended: false,
+        }
     }
 
     /// The next whole records, as soon as one read has completed a record; `None` at the end.
@@ -90,6 +104,7 @@ impl<R: Read> RecordReader<R> {
     fn read_more(&mut self, block: &mut Vec<u8>) -> Result<()> {
         let known = block.len();
         block.resize(known + self.read_bytes, 0);
+        self.read_bytes = (2 * self.read_bytes).min(self.most_read_bytes);
         let count = loop {
             match self.input.read(&mut block[known..]) {
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
@@ -103,14 +118,17 @@ impl<R: Read> RecordReader<R> {
 
     /// Keeps what follows `end` for the next block.
     fn cut(&mut self, block: &mut Vec<u8>, end: usize) {
-        self.tail = Vec::with_capacity(block.len() - end + self.read_bytes);
-        self.tail.extend_from_slice(&block[end..]);
+        self.tail = block[end..].to_vec();
         block.truncate(end);
         self.lines_before += memchr_iter(b'\n', block).count() as u64;
     }
 
     fn read_failed(&self, e: io::Error) -> Error {
-        Error::unavailable(format!("cannot read {}: {e}", self.name)).because(e)
+        let hint = match e.kind() {
+            ErrorKind::UnexpectedEof | ErrorKind::InvalidData => "get the file again from where it came from",
+            _ => "check the disk or the connection that it is read over",
+        };
+        Error::unavailable(format!("cannot read {}: {e}", self.name)).because(e).hint(hint)
     }
 
     fn line_too_long(&self, bytes: usize) -> Error {

@@ -34,7 +34,9 @@ fn every_name_of_the_list_makes_a_decoder_and_an_encoder() {
     let schema = Arc::new(Schema::new(vec![Field::new("a", DataType::Int64, true)]));
     for name in NAMES {
         let format = TextFormat::from_options(&options(Some(name)), None).unwrap();
-        format.decoder(&ScanRequest { columns: Arc::clone(&schema), batch_rows: 1, keep_rejected: false }).unwrap();
+        format
+            .decoder(&ScanRequest { columns: Arc::clone(&schema), batch_rows: 1, keep_rejected: false, follow: false })
+            .unwrap();
         format.encoder(Arc::clone(&schema)).unwrap();
     }
 }

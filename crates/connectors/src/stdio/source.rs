@@ -12,7 +12,7 @@ use std::thread;
 use arrow::buffer::Buffer;
 use async_trait::async_trait;
 use tidemill_core::{Error, Result};
-use tidemill_runtime::connector::{Chunk, PartitionReader, ScanRequest, Source};
+use tidemill_runtime::connector::{Chunk, Opened, PartitionReader, ScanRequest, Source};
 use tokio::sync::mpsc::{Receiver, channel};
 
 use crate::format::records::{Cutter, RecordReader, RecordsChunk};
@@ -45,11 +45,11 @@ impl Source for StdioSource {
         true
     }
 
-    async fn open(&self, request: &ScanRequest) -> Result<Vec<Box<dyn PartitionReader>>> {
+    async fn open(&self, request: &ScanRequest) -> Result<Opened> {
         let decoder = self.format.decoder(request)?;
         take_standard_input()?;
         let blocks = read_ahead(io::stdin(), self.format.cutter())?;
-        Ok(vec![Box::new(StdinReader { blocks, decoder, first: true })])
+        Ok(Opened::bounded(vec![Box::new(StdinReader { blocks, decoder, first: true })]))
     }
 }
 

@@ -13,10 +13,10 @@ mod registry;
 mod sink;
 mod source;
 
-pub use options::{OptionSpec, Options, nearest};
+pub use options::{OptionSpec, Options, duration, nearest};
 pub use registry::Connectors;
 pub use sink::{ChangelogMode, Sink, SinkFactory};
-pub use source::{Chunk, DecodeError, Decoded, PartitionReader, Rejected, ScanRequest, Source};
+pub use source::{Chunk, DecodeError, Decoded, Discovery, Opened, PartitionReader, Rejected, ScanRequest, Source};
 
 use std::path::PathBuf;
 use std::sync::Arc;

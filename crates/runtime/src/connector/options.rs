@@ -1,6 +1,7 @@
 //! `WITH` and `SET` options: known keys only, and a nearest name for the others.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use tidemill_core::{Error, Excerpt, Result};
 
@@ -54,6 +55,17 @@ impl Options {
         self.one_of(key, &[("true", true), ("false", false)], default)
     }
 
+    /// A duration above zero, as [`duration`] reads it; `None` where the option is not set.
+    pub fn duration(&self, key: &str) -> Result<Option<Duration>> {
+        let Some(value) = self.get(key) else { return Ok(None) };
+        match duration(value).filter(|d| !d.is_zero()) {
+            Some(duration) => Ok(Some(duration)),
+            None => Err(self
+                .refuse(key, format!("'{value}' is not a duration"))
+                .hint("write '500 ms', '10 s', '1 min', '1 h' or '1 d'")),
+        }
+    }
+
     /// One of a list of words (in any case); `default` where the option is not set.
     pub fn one_of<T: Copy>(&self, key: &str, words: &[(&str, T)], default: T) -> Result<T> {
         let Some(value) = self.get(key) else { return Ok(default) };
@@ -92,6 +104,23 @@ impl Options {
     }
 }
 
+/// Flink's durations: a number, and a unit (milliseconds without one).
+#[must_use]
+pub fn duration(text: &str) -> Option<Duration> {
+    let text = text.trim();
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let number: u64 = text[..digits].parse().ok()?;
+    let unit_ms = match text[digits..].trim() {
+        "" | "ms" | "milli" | "millis" | "millisecond" | "milliseconds" => 1,
+        "s" | "sec" | "secs" | "second" | "seconds" => 1_000,
+        "m" | "min" | "minute" | "minutes" => 60_000,
+        "h" | "hour" | "hours" => 3_600_000,
+        "d" | "day" | "days" => 86_400_000,
+        _ => return None,
+    };
+    number.checked_mul(unit_ms).map(Duration::from_millis)
+}
+
 /// The candidate nearest to `word`, if one is near enough to be meant.
 pub fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();
@@ -122,6 +151,15 @@ fn edit_distance(a: &str, b: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn durations_are_flinks() {
+        assert_eq!(duration("500"), Some(Duration::from_millis(500)));
+        assert_eq!(duration("10 s"), Some(Duration::from_secs(10)));
+        assert_eq!(duration("1min"), Some(Duration::from_secs(60)));
+        assert_eq!(duration("1 fortnight"), None);
+        assert_eq!(duration("-1 s"), None);
+    }
 
     #[test]
     fn the_nearest_name_is_offered() {

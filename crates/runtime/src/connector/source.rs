@@ -16,21 +16,49 @@ pub struct ScanRequest {
     pub batch_rows: usize,
     /// A row that can't be decoded is to be given among [`Decoded::rejected`]; else it fails the chunk.
     pub keep_rejected: bool,
+    /// Partitions that appear after the start are wanted too; else what is there at the start is all.
+    pub follow: bool,
 }
 
 /// A system that can be read, split into partitions.
 ///
 /// # Contract
 /// - `open` names every partition that exists now, in an order that does not change between calls
-///   over the same input; it fails if one can't be opened.
+///   over the same input; it fails if one can't be opened. A source that can grow gives a
+///   [`Discovery`] with them, if the request asks to follow it.
 /// - Reading the same bytes gives the same rows with the same offsets, whatever the request.
 #[async_trait]
 pub trait Source: Send + Sync {
-    /// Whether the input ends by itself.
+    /// Whether what is there at the start of a reading that does not follow has an end.
     fn bounded(&self) -> bool;
 
     /// Opens every partition at its beginning.
-    async fn open(&self, request: &ScanRequest) -> Result<Vec<Box<dyn PartitionReader>>>;
+    async fn open(&self, request: &ScanRequest) -> Result<Opened>;
+}
+
+/// What a source holds.
+pub struct Opened {
+    /// The partitions that are there.
+    pub partitions: Vec<Box<dyn PartitionReader>>,
+    /// Finds those that appear later; `None` where none can, or the request did not ask for them.
+    pub discovery: Option<Box<dyn Discovery>>,
+}
+
+impl Opened {
+    /// These partitions, and no other will come.
+    #[must_use]
+    pub fn bounded(partitions: Vec<Box<dyn PartitionReader>>) -> Self {
+        Self { partitions, discovery: None }
+    }
+}
+
+/// Finds partitions that appear while a source is read.
+#[async_trait]
+pub trait Discovery: Send {
+    /// Waits until there are new partitions, and opens them at their beginning.
+    ///
+    /// It may be dropped while it waits, and called again: none is lost or given twice.
+    async fn next(&mut self) -> Result<Vec<Box<dyn PartitionReader>>>;
 }
 
 /// One ordered run of rows. Reading is serial and cheap; the work is in [`Chunk::decode`].

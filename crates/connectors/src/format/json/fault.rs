@@ -151,7 +151,7 @@ fn printable(c: char) -> impl Iterator<Item = char> {
 }
 
 /// The type as the user declared it.
-pub(super) fn sql_type(data_type: &DataType) -> String {
+pub(crate) fn sql_type(data_type: &DataType) -> String {
     match data_type {
         DataType::Boolean => "BOOLEAN".into(),
         DataType::Int8 => "TINYINT".into(),

@@ -37,4 +37,5 @@ mod tests;
 
 pub use decode::JsonDecoder;
 pub use encode::JsonEncoder;
+pub(crate) use fault::sql_type;
 pub use options::{JsonOptions, OPTIONS, TimestampFormat};

@@ -1,6 +1,6 @@
 //! Decides what a source does next: which partition to read, and each subtask's next step.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tidemill_core::{Epoch, Watermark};
@@ -64,7 +64,16 @@ struct Partition {
 }
 
 struct State {
-    partitions: Vec<Partition>,
+    /// By their number, those that have not left: one leaves when its last chunk is taken.
+    partitions: BTreeMap<usize, Partition>,
+    /// How many partitions there have been.
+    partitions_opened: usize,
+    /// Partitions may appear later: while there is none, input has not ended.
+    followed: bool,
+    /// The highest watermark that a partition has reached.
+    reached: Watermark,
+    /// The highest watermark that a subtask was given: the floor of a partition that appears now.
+    granted: Watermark,
     queue: VecDeque<Work>,
     epoch: Epoch,
     /// No chunk follows: every partition is read to its end, or the run was stopped.
@@ -76,6 +85,7 @@ struct State {
 pub(crate) struct SourcePlan {
     state: Mutex<State>,
     capacity: usize,
+    in_turn: bool,
     /// Something changed that a subtask may wait for.
     for_workers: Notify,
     /// The queue has room, or the run was stopped.
@@ -83,10 +93,15 @@ pub(crate) struct SourcePlan {
 }
 
 impl SourcePlan {
-    pub(crate) fn new(subtasks: usize) -> Self {
-        let state =
-            State { partitions: vec![], queue: VecDeque::new(), epoch: Epoch::default(), ended: false, stopped: false };
-        Self { state: Mutex::new(state), capacity: 2 * subtasks, for_workers: Notify::new(), for_reader: Notify::new() }
+    /// `in_turn`: partitions are read one after the other, as where no time tells which is behind.
+    pub(crate) fn new(subtasks: usize, in_turn: bool) -> Self {
+        Self {
+            state: Mutex::new(State::new()),
+            capacity: 2 * subtasks,
+            in_turn,
+            for_workers: Notify::new(),
+            for_reader: Notify::new(),
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -120,26 +135,26 @@ impl SourcePlan {
 
     // The reader's side.
 
+    /// From now on the end of all partitions is not the end of input.
+    pub(crate) fn follow(&self) {
+        self.state().followed = true;
+    }
+
+    /// There are so many more partitions, numbered on. What has gone out was promised without them:
+    /// their rows have no lower watermark than that.
     pub(crate) fn open(&self, partitions: usize) {
-        let partition = |_| {
-            let (first, carry) = oneshot::channel();
-            let _ = first.send(Carry { offset: 0, watermark: Watermark::MIN });
-            Partition {
-                watermark: Watermark::MIN,
-                chunks_read: 0,
-                chunks_waiting: 0,
-                read_to_end: false,
-                carry: Some(carry),
-            }
-        };
-        self.state().partitions = (0..partitions).map(partition).collect();
+        let mut state = self.state();
+        let floor = state.granted;
+        let first = state.partitions_opened;
+        state.partitions_opened += partitions;
+        state.partitions.extend((first..first + partitions).map(|number| (number, Partition::new(floor))));
     }
 
     /// The partition to read next, when the queue has room; `None` when there is nothing left.
     pub(crate) async fn next_to_read(&self) -> Option<usize> {
         loop {
             let room = self.for_reader.notified();
-            match self.state().next_to_read(self.capacity) {
+            match self.state().next_to_read(self.capacity, self.in_turn) {
                 Next::Read(partition) => return Some(partition),
                 Next::Done => return None,
                 Next::Wait => {}
@@ -153,18 +168,19 @@ impl SourcePlan {
         if state.ended {
             return;
         }
-        let (carry_out, next_carry) = oneshot::channel();
-        let Some(carry_in) = state.partitions[partition].carry.replace(next_carry) else { return };
-        state.partitions[partition].chunks_read += 1;
-        state.partitions[partition].chunks_waiting += 1;
         let epoch = state.epoch;
+        let (carry_out, next_carry) = oneshot::channel();
+        let Some(reading) = state.partitions.get_mut(&partition) else { return };
+        let Some(carry_in) = reading.carry.replace(next_carry) else { return };
+        reading.chunks_read += 1;
+        reading.chunks_waiting += 1;
         state.queue.push_back(Work { partition, partition_name, chunk, carry_in, carry_out, epoch });
         drop(state);
         self.for_workers.notify_waiters();
     }
 
     pub(crate) fn read_to_end(&self, partition: usize) {
-        self.state().partitions[partition].read_to_end = true;
+        self.state().change(partition, |p| p.read_to_end = true);
         self.for_workers.notify_waiters();
     }
 
@@ -178,11 +194,10 @@ impl SourcePlan {
     /// A chunk is decoded, and so are all before it in its partition.
     pub(crate) fn decoded(&self, partition: usize, watermark: Watermark) {
         let mut state = self.state();
-        let state = &mut state.partitions[partition];
-        if watermark > state.watermark {
-            state.watermark = watermark;
-            self.for_workers.notify_waiters();
-        }
+        state.reached = state.reached.max(watermark);
+        state.change(partition, |p| p.watermark = p.watermark.max(watermark));
+        drop(state);
+        self.for_workers.notify_waiters();
     }
 
     /// A subtask's next step. All rows that it passed on so far came from chunks before it.
@@ -207,19 +222,55 @@ enum Next {
     Done,
 }
 
+impl Partition {
+    /// At its beginning; its rows have at least the watermark `floor`.
+    fn new(floor: Watermark) -> Self {
+        let (first, carry) = oneshot::channel();
+        let _ = first.send(Carry { offset: 0, watermark: floor });
+        Self { watermark: floor, chunks_read: 0, chunks_waiting: 0, read_to_end: false, carry: Some(carry) }
+    }
+}
+
 impl State {
+    fn new() -> Self {
+        Self {
+            partitions: BTreeMap::new(),
+            partitions_opened: 0,
+            followed: false,
+            reached: Watermark::MIN,
+            granted: Watermark::MIN,
+            queue: VecDeque::new(),
+            epoch: Epoch::default(),
+            ended: false,
+            stopped: false,
+        }
+    }
+
+    /// Changes a partition that has not left; it leaves when it is read to its end and no chunk of it waits.
+    fn change(&mut self, partition: usize, change: impl FnOnce(&mut Partition)) {
+        let Some(changed) = self.partitions.get_mut(&partition) else { return };
+        change(changed);
+        if changed.read_to_end && changed.chunks_waiting == 0 {
+            self.partitions.remove(&partition);
+        }
+    }
+
     /// The partition that is furthest behind comes first, so that files of one time and files of
     /// one hour after the other both work in bounded state.
-    fn next_to_read(&self, capacity: usize) -> Next {
+    fn next_to_read(&self, capacity: usize, in_turn: bool) -> Next {
         if self.ended {
             return Next::Done;
         }
         if self.queue.len() >= capacity {
             return Next::Wait;
         }
-        let unread = self.partitions.iter().enumerate().filter(|(_, p)| !p.read_to_end);
-        let furthest_behind = unread.min_by_key(|(_, p)| (p.watermark, p.chunks_read));
-        furthest_behind.map_or(Next::Done, |(partition, _)| Next::Read(partition))
+        let mut unread = self.partitions.iter().filter(|(_, p)| !p.read_to_end);
+        let next = if in_turn { unread.next() } else { unread.min_by_key(|(_, p)| (p.watermark, p.chunks_read)) };
+        match next {
+            Some((partition, _)) => Next::Read(*partition),
+            None if self.followed => Next::Wait,
+            None => Next::Done,
+        }
     }
 
     fn next_step(&mut self, position: &mut Position) -> Option<Step> {
@@ -235,10 +286,11 @@ impl State {
         let watermark = self.watermark();
         if watermark > position.watermark && watermark < Watermark::MAX {
             position.watermark = watermark;
+            self.granted = self.granted.max(watermark);
             return Some(Step::Watermark(watermark));
         }
         if let Some(work) = self.queue.pop_front() {
-            self.partitions[work.partition].chunks_waiting -= 1;
+            self.change(work.partition, |p| p.chunks_waiting -= 1);
             return Some(Step::Decode(work));
         }
         self.ended.then_some(Step::End { complete: !self.stopped })
@@ -246,10 +298,10 @@ impl State {
 
     /// The lowest watermark that a row of a chunk which no subtask has begun can have.
     fn watermark(&self) -> Watermark {
-        if self.partitions.is_empty() {
-            return Watermark::MIN;
+        match self.partitions.values().map(|p| p.watermark).min() {
+            Some(watermark) => watermark,
+            // Before anything is opened, this is nothing.
+            None => self.reached,
         }
-        let open = self.partitions.iter().filter(|p| !p.read_to_end || p.chunks_waiting > 0);
-        open.map(|p| p.watermark).min().unwrap_or(Watermark::MAX)
     }
 }

@@ -1,0 +1,105 @@
+//! Compressed files: known by their first bytes, read as what they hold.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, ErrorKind, Read};
+use std::path::Path;
+
+use flate2::bufread::MultiGzDecoder;
+
+/// What a file may be compressed with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Compression {
+    Gzip,
+    Zstd,
+}
+
+impl Compression {
+    /// How data that is compressed so begins.
+    fn magic(self) -> &'static [u8] {
+        match self {
+            Self::Gzip => b"\x1f\x8b",
+            Self::Zstd => b"\x28\xb5\x2f\xfd",
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Gzip => "gzip",
+            Self::Zstd => "zstd",
+        }
+    }
+
+    /// What a file's name says of it.
+    fn of_name(path: &Path) -> Option<Self> {
+        match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
+            "gz" | "gzip" => Some(Self::Gzip),
+            "zst" | "zstd" => Some(Self::Zstd),
+            _ => None,
+        }
+    }
+}
+
+/// Names of files that are compressed with what is not supported.
+const UNSUPPORTED: [(&str, &str); 5] =
+    [("bz2", "bzip2"), ("xz", "xz"), ("deflate", "deflate"), ("lz4", "lz4"), ("snappy", "snappy")];
+
+/// The bytes that `file` holds, uncompressed. Its first bytes say whether it is compressed; text
+/// begins with none of those.
+///
+/// # Errors
+/// `Unsupported` if the name says that it is compressed with something else, `InvalidData` if the
+/// name says that it is compressed and it is not.
+pub(super) fn uncompressed(file: File, path: &Path) -> io::Result<Box<dyn Read + Send>> {
+    let mut file = BufReader::new(file);
+    let head = file.fill_buf()?;
+    let found = [Compression::Gzip, Compression::Zstd].into_iter().find(|c| head.starts_with(c.magic()));
+    match (found, Compression::of_name(path)) {
+        (Some(Compression::Gzip), _) => {
+            Ok(Box::new(Uncompressed { compression: Compression::Gzip, bytes: MultiGzDecoder::new(file) }))
+        }
+        (Some(Compression::Zstd), _) => {
+            let bytes = zstd::Decoder::with_buffer(file)?;
+            Ok(Box::new(Uncompressed { compression: Compression::Zstd, bytes }))
+        }
+        (None, Some(named)) => Err(io::Error::new(
+            ErrorKind::InvalidData,
+            format!("its name says {}, and it is not: rename it", named.name()),
+        )),
+        (None, None) => match unsupported(path) {
+            Some(name) => {
+                let what = format!("it is compressed with {name}, which is not supported: use gzip or zstd");
+                Err(io::Error::new(ErrorKind::Unsupported, what))
+            }
+            None => Ok(Box::new(file)),
+        },
+    }
+}
+
+fn unsupported(path: &Path) -> Option<&'static str> {
+    let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+    UNSUPPORTED.iter().find(|(end, _)| *end == extension).map(|(_, name)| *name)
+}
+
+/// Compressed bytes, with errors that say so.
+struct Uncompressed<R> {
+    compression: Compression,
+    bytes: R,
+}
+
+impl<R: Read> Read for Uncompressed<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.bytes.read(buffer).map_err(|e| {
+            let name = self.compression.name();
+            match e.kind() {
+                ErrorKind::Interrupted => e,
+                ErrorKind::UnexpectedEof => {
+                    io::Error::new(e.kind(), format!("the {name} data ends too early, so the file is not whole"))
+                }
+                ErrorKind::InvalidData | ErrorKind::InvalidInput | ErrorKind::Other => {
+                    io::Error::new(ErrorKind::InvalidData, format!("the {name} data is damaged ({e})"))
+                }
+                _ => e,
+            }
+        })
+    }
+}

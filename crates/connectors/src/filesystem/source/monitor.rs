@@ -1,0 +1,47 @@
+//! Follows a folder: looks again and again for files that were not there before.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use tidemill_core::Result;
+use tidemill_runtime::connector::{Discovery, PartitionReader};
+use tokio::time::{Interval, MissedTickBehavior, interval_at};
+
+use super::Opening;
+use super::listing::Listing;
+use crate::blocking::blocking;
+
+/// Finds new files. As in Flink, a file is known by its path, and read once, whole: it must appear
+/// with all that it will have (written under a hidden name, then renamed).
+pub(super) struct Monitor {
+    listing: Listing,
+    opening: Opening,
+    ticks: Interval,
+    seen: HashSet<PathBuf>,
+}
+
+impl Monitor {
+    pub(super) fn new(listing: Listing, opening: Opening, interval: Duration, seen: HashSet<PathBuf>) -> Self {
+        let mut ticks = interval_at(tokio::time::Instant::now() + interval, interval);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        Self { listing, opening, ticks, seen }
+    }
+}
+
+#[async_trait]
+impl Discovery for Monitor {
+    async fn next(&mut self) -> Result<Vec<Box<dyn PartitionReader>>> {
+        loop {
+            self.ticks.tick().await;
+            let mut found = blocking(|| self.listing.files())?;
+            found.retain(|file| !self.seen.contains(&file.path));
+            if found.is_empty() {
+                continue;
+            }
+            self.seen.extend(found.iter().map(|file| file.path.clone()));
+            return self.opening.open(&found);
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Columns whose values stand in a file's path: `.../day=2026-11-29/hour=10/part-0.json`.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, StringViewArray, UInt32Array, new_null_array};
+use arrow::compute::{CastOptions, can_cast_types, cast_with_options, take};
+use arrow::datatypes::{DataType, Schema, SchemaRef};
+use percent_encoding::percent_decode_str;
+use tidemill_core::{Error, Result};
+use tidemill_runtime::connector::{Chunk, DecodeError, Decoded, TableSpec};
+
+use super::listing::Found;
+use crate::filesystem::options::FilesystemOptions;
+use crate::format::sql_type;
+
+/// The columns of `PARTITIONED BY`.
+#[derive(Debug, Clone)]
+pub(super) struct PartitionColumns {
+    names: Vec<Arc<str>>,
+    types: Vec<DataType>,
+    /// The name that stands for NULL.
+    default_name: Arc<str>,
+}
+
+impl PartitionColumns {
+    pub(super) fn new(table: &TableSpec, options: &FilesystemOptions) -> Result<Self> {
+        let mut types = vec![];
+        for name in &table.partitioned_by {
+            let data_type = table.schema.field_with_name(name)?.data_type();
+            if data_type.is_nested() || !can_cast_types(&DataType::Utf8View, data_type) {
+                return Err(Error::invalid(format!(
+                    "the column '{name}' has the type {}, which the name of a folder can't say",
+                    sql_type(data_type)
+                ))
+                .hint("partition by a column of the type STRING, DATE, or a number"));
+            }
+            types.push(data_type.clone());
+        }
+        let default_name = Arc::clone(&options.default_partition_name);
+        Ok(Self { names: table.partitioned_by.clone(), types, default_name })
+    }
+
+    /// The requested columns that stand in the files.
+    pub(super) fn without(&self, requested: &SchemaRef) -> SchemaRef {
+        let in_file = requested.fields().iter().filter(|f| !self.names.iter().any(|n| **n == **f.name()));
+        Arc::new(Schema::new(in_file.cloned().collect::<Vec<_>>()))
+    }
+
+    /// The values that the path of a file says.
+    ///
+    /// # Errors
+    /// `Data` if it lacks one, or one has not the column's type.
+    pub(super) fn of_file(&self, file: &Found) -> Result<PartitionValues> {
+        let mut values = vec![];
+        for (name, data_type) in self.names.iter().zip(&self.types) {
+            let Some(text) = value_in(&file.path, name) else {
+                return Err(Error::data(format!("'{}' is in no folder '{name}=...'", file.name)).hint(format!(
+                    "the table is PARTITIONED BY ({}), so each file stands in folders that say its partition",
+                    self.names.join(", ")
+                )));
+            };
+            let value =
+                if *text == *self.default_name { Ok(new_null_array(data_type, 1)) } else { parse(&text, data_type) };
+            let value = value.map_err(|e| {
+                Error::data(format!("'{}': '{text}' is no {} for the column '{name}'", file.name, sql_type(data_type)))
+                    .because(e)
+            })?;
+            values.push((Arc::clone(name), value));
+        }
+        Ok(PartitionValues(values.into()))
+    }
+}
+
+/// What the folder `name=value` says; the innermost, if there are several.
+fn value_in(path: &Path, name: &str) -> Option<String> {
+    path.parent()?.components().rev().find_map(|folder| {
+        let folder = folder.as_os_str().to_str()?;
+        let (key, value) = folder.split_once('=')?;
+        let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
+        (decoded(key) == name).then(|| decoded(value))
+    })
+}
+
+/// One value.
+fn parse(text: &str, data_type: &DataType) -> Result<ArrayRef> {
+    let text = StringViewArray::from_iter_values([text]);
+    let strict = CastOptions { safe: false, ..CastOptions::default() };
+    Ok(cast_with_options(&text, data_type, &strict)?)
+}
+
+/// The values of a file's partition columns, each one element.
+#[derive(Debug, Clone)]
+pub(super) struct PartitionValues(Arc<[(Arc<str>, ArrayRef)]>);
+
+impl PartitionValues {
+    /// The same rows, with the columns of `requested` that are not in the file.
+    pub(super) fn add_to(&self, chunk: Box<dyn Chunk>, requested: &SchemaRef) -> Box<dyn Chunk> {
+        let wanted = self.0.iter().any(|(name, _)| requested.column_with_name(name).is_some());
+        if !wanted {
+            return chunk;
+        }
+        Box::new(PartitionedChunk { chunk, values: self.clone(), requested: Arc::clone(requested) })
+    }
+
+    fn columns(&self, decoded: &RecordBatch, requested: &Schema) -> Result<Vec<ArrayRef>> {
+        let mut in_file = decoded.columns().iter();
+        let mut columns = Vec::with_capacity(requested.fields().len());
+        for field in requested.fields() {
+            match self.0.iter().find(|(name, _)| **name == **field.name()) {
+                Some((_, value)) => columns.push(take(value, &UInt32Array::from(vec![0; decoded.num_rows()]), None)?),
+                None => columns.extend(in_file.next().cloned()),
+            }
+        }
+        Ok(columns)
+    }
+}
+
+/// Rows of a file, which get the values of its partition when they are decoded.
+struct PartitionedChunk {
+    chunk: Box<dyn Chunk>,
+    values: PartitionValues,
+    requested: SchemaRef,
+}
+
+impl Chunk for PartitionedChunk {
+    fn unit(&self) -> &'static str {
+        self.chunk.unit()
+    }
+
+    fn decode(self: Box<Self>) -> Result<Decoded, DecodeError> {
+        let decoded = self.chunk.decode()?;
+        let options = RecordBatchOptions::new().with_row_count(Some(decoded.rows.num_rows()));
+        let rows = self
+            .values
+            .columns(&decoded.rows, &self.requested)
+            .and_then(|columns| Ok(RecordBatch::try_new_with_options(Arc::clone(&self.requested), columns, &options)?));
+        match rows {
+            Ok(rows) => Ok(Decoded { rows, ..decoded }),
+            Err(error) => Err(DecodeError { offset: 0, error }),
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Reads one file, which it opens when its first chunk is wanted.
+
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow::datatypes::SchemaRef;
+use async_trait::async_trait;
+use tidemill_core::{Error, Result};
+use tidemill_runtime::connector::{Chunk, PartitionReader, ScanRequest};
+
+use super::compression::uncompressed;
+use super::listing::Found;
+use super::partition_columns::{PartitionColumns, PartitionValues};
+use crate::blocking::blocking;
+use crate::filesystem::options::FilesystemOptions;
+use crate::format::parquet::ParquetFile;
+use crate::format::records::{READ_BYTES, RecordReader, RecordsChunk};
+use crate::format::{FileFormat, RecordDecoder, TextFormat};
+
+/// What is asked of every file.
+pub(super) struct Request {
+    /// All columns, those that paths say among them.
+    columns: SchemaRef,
+    format: RequestedFormat,
+}
+
+enum RequestedFormat {
+    Text(TextFormat, Arc<dyn RecordDecoder>),
+    Parquet(SchemaRef),
+}
+
+impl Request {
+    /// The columns of a table's files, apart from those that paths say.
+    pub(super) fn new(
+        options: &FilesystemOptions,
+        partition_columns: &PartitionColumns,
+        requested: &ScanRequest,
+    ) -> Result<Self> {
+        let columns = partition_columns.without(&requested.columns);
+        let request = ScanRequest { columns, ..requested.clone() };
+        let format = match &options.format {
+            FileFormat::Text(format) => RequestedFormat::Text(format.clone(), format.decoder(&request)?),
+            FileFormat::Parquet => RequestedFormat::Parquet(request.columns),
+        };
+        Ok(Self { columns: Arc::clone(&requested.columns), format })
+    }
+}
+
+/// One file.
+pub(super) struct FileReader {
+    path: PathBuf,
+    name: Arc<str>,
+    request: Arc<Request>,
+    values: PartitionValues,
+    state: State,
+}
+
+enum State {
+    NotOpen,
+    Text { records: RecordReader<Box<dyn Read + Send>>, decoder: Arc<dyn RecordDecoder>, first: bool },
+    Parquet(ParquetFile),
+}
+
+impl FileReader {
+    pub(super) fn new(file: &Found, request: Arc<Request>, values: PartitionValues) -> Self {
+        let Found { path, name } = file.clone();
+        Self { path, name, request, values, state: State::NotOpen }
+    }
+
+    fn open(&self) -> Result<State> {
+        let file = File::open(&self.path).map_err(|e| self.open_failed(e))?;
+        match &self.request.format {
+            RequestedFormat::Text(format, decoder) => {
+                let bytes = uncompressed(file, &self.path).map_err(|e| self.open_failed(e))?;
+                let records = RecordReader::new(bytes, format.cutter(), Arc::clone(&self.name), READ_BYTES);
+                Ok(State::Text { records, decoder: Arc::clone(decoder), first: true })
+            }
+            RequestedFormat::Parquet(columns) => {
+                let opened = ParquetFile::open(file, Arc::clone(columns));
+                opened.map(State::Parquet).map_err(|e| e.context(Arc::clone(&self.name)))
+            }
+        }
+    }
+
+    fn open_failed(&self, e: io::Error) -> Error {
+        open_failed(&self.path, e)
+    }
+
+    fn next(&mut self) -> Result<Option<Box<dyn Chunk>>> {
+        if let State::NotOpen = self.state {
+            self.state = self.open()?;
+        }
+        match &mut self.state {
+            State::Text { records, decoder, first } => {
+                let Some(records) = records.next_records()? else { return Ok(None) };
+                let first = std::mem::replace(first, false);
+                Ok(Some(Box::new(RecordsChunk { decoder: Arc::clone(decoder), records, first })))
+            }
+            State::Parquet(file) => Ok(file.next_chunk().map(|chunk| Box::new(chunk) as _)),
+            State::NotOpen => Ok(None),
+        }
+    }
+}
+
+fn open_failed(path: &Path, e: io::Error) -> Error {
+    let path = path.display();
+    match e.kind() {
+        ErrorKind::NotFound => Error::unavailable(format!("the file '{path}' is gone"))
+            .because(e)
+            .hint("files must stay while they are read"),
+        ErrorKind::PermissionDenied => Error::unavailable(format!("no permission to read '{path}'"))
+            .because(e)
+            .hint("give the user who runs tidemill the right to read the file and to enter its folders"),
+        _ => Error::unavailable(format!("cannot read '{path}': {e}")).because(e),
+    }
+}
+
+#[async_trait]
+impl PartitionReader for FileReader {
+    fn partition(&self) -> Arc<str> {
+        Arc::clone(&self.name)
+    }
+
+    async fn next_chunk(&mut self) -> Result<Option<Box<dyn Chunk>>> {
+        let chunk = blocking(|| self.next())?;
+        Ok(chunk.map(|chunk| self.values.add_to(chunk, &self.request.columns)))
+    }
+}

@@ -1,0 +1,112 @@
+//! Reads a Parquet file: a row group is a chunk, which any core decodes.
+
+use std::fs::File;
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, RecordBatchReader};
+use arrow::compute::concat_batches;
+use arrow::datatypes::SchemaRef;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+use parquet::errors::ParquetError;
+use tidemill_core::{Error, Result};
+use tidemill_runtime::connector::{Chunk, DecodeError, Decoded};
+
+use super::columns::{Columns, as_views};
+use super::positioned::PositionedFile;
+
+/// A file whose footer is read.
+pub struct ParquetFile {
+    shared: Arc<Shared>,
+    next: usize,
+}
+
+/// What all chunks of a file need.
+struct Shared {
+    file: PositionedFile,
+    metadata: ArrowReaderMetadata,
+    mask: ProjectionMask,
+    columns: Columns,
+    wanted: SchemaRef,
+}
+
+impl ParquetFile {
+    /// Reads the footer of `file`; chunks will have the columns `wanted`, by name.
+    ///
+    /// # Errors
+    /// `Data` if this is not a whole Parquet file, `Invalid` if a column's type does not fit.
+    pub fn open(file: File, wanted: SchemaRef) -> Result<Self> {
+        let file = PositionedFile::new(file)
+            .map_err(|e| Error::unavailable(format!("cannot tell its length: {e}")).because(e))?;
+        let found = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()).map_err(not_parquet)?;
+        let options = ArrowReaderOptions::new().with_schema(Arc::new(as_views(found.schema())));
+        let metadata = ArrowReaderMetadata::try_new(Arc::clone(found.metadata()), options).map_err(not_parquet)?;
+        let columns = Columns::new(wanted.fields(), metadata.schema())?;
+        let roots = wanted.fields().iter().filter_map(|f| metadata.schema().index_of(f.name()).ok());
+        let mask = ProjectionMask::roots(metadata.parquet_schema(), roots);
+        Ok(Self { shared: Arc::new(Shared { file, metadata, mask, columns, wanted }), next: 0 })
+    }
+
+    /// The next row group; `None` behind the last.
+    pub fn next_chunk(&mut self) -> Option<RowGroupChunk> {
+        let row_group = self.next;
+        if row_group >= self.shared.metadata.metadata().num_row_groups() {
+            return None;
+        }
+        self.next += 1;
+        Some(RowGroupChunk { file: Arc::clone(&self.shared), row_group })
+    }
+}
+
+/// One row group.
+pub struct RowGroupChunk {
+    file: Arc<Shared>,
+    row_group: usize,
+}
+
+impl Chunk for RowGroupChunk {
+    fn unit(&self) -> &'static str {
+        "row"
+    }
+
+    fn decode(self: Box<Self>) -> Result<Decoded, DecodeError> {
+        let read = self.read().map_err(|error| DecodeError { offset: 0, error })?;
+        let rows = read.num_rows();
+        let whole = |error| DecodeError { offset: 0, error };
+        let columns: Vec<ArrayRef> = self.file.columns.of(read.columns(), rows).map_err(whole)?;
+        if let Some((row, error)) = self.file.columns.null_where_none_may_be(&columns) {
+            return Err(DecodeError { offset: row as u64, error });
+        }
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        let rows = RecordBatch::try_new_with_options(Arc::clone(&self.file.wanted), columns, &options)
+            .map_err(|e| whole(e.into()))?;
+        let offset_count = rows.num_rows() as u64;
+        Ok(Decoded { rows, offsets: None, offset_count, rejected: vec![] })
+    }
+}
+
+impl RowGroupChunk {
+    fn read(&self) -> Result<RecordBatch> {
+        let Shared { file, metadata, mask, .. } = self.file.as_ref();
+        let rows = metadata.metadata().row_group(self.row_group).num_rows();
+        let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file.clone(), metadata.clone())
+            .with_row_groups(vec![self.row_group])
+            .with_projection(mask.clone())
+            .with_batch_size(usize::try_from(rows).unwrap_or(usize::MAX))
+            .build()
+            .map_err(damaged)?;
+        let schema = RecordBatchReader::schema(&reader);
+        let mut batches = reader.collect::<Result<Vec<_>, _>>()?;
+        Ok(if batches.len() == 1 { batches.remove(0) } else { concat_batches(&schema, &batches)? })
+    }
+}
+
+fn not_parquet(e: ParquetError) -> Error {
+    Error::data(format!("this is not a whole Parquet file: {e}"))
+        .because(e)
+        .hint("a file that is still being written has no footer yet; is 'format' right?")
+}
+
+fn damaged(e: ParquetError) -> Error {
+    Error::data(format!("the file is damaged: {e}")).because(e)
+}
