@@ -14,7 +14,7 @@ use tidemill_core::{Epoch, EventBatch, Result};
 use tidemill_runtime::connector::{ChangelogMode, Connectors, Sink, SinkFactory};
 use tidemill_runtime::job;
 use tidemill_sql::physical::{LateSink, Outputs, batch, live};
-use tidemill_sql::{LoadOptions, Pipeline, PlannedStatement, SqlText};
+use tidemill_sql::{LoadOptions, Pipeline, PlannedStatement, SqlText, Table};
 use tokio::runtime::Runtime;
 
 use crate::given::{Given, GivenChunk};
@@ -165,6 +165,10 @@ impl Outputs for Captured {
 
     fn late(&self, _: &PlannedStatement) -> Result<Option<LateSink>> {
         Ok(Some(LateSink { columns: None, sink: Arc::new(Memory(Arc::clone(&self.late))) }))
+    }
+
+    fn rejected(&self, _: &Table) -> Result<Option<Arc<dyn SinkFactory>>> {
+        Ok(None)
     }
 }
 

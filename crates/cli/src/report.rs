@@ -74,6 +74,17 @@ pub(crate) fn late_rows(pipeline: &Pipeline, metrics: &Metrics) {
     }
 }
 
+/// Tells, a table a line, how many rows could not be decoded.
+pub(crate) fn rejected(pipeline: &Pipeline, count: impl Fn(&str) -> Option<u64>) {
+    for (table, output) in &pipeline.dead_letters {
+        match count(table) {
+            None | Some(0) => {}
+            Some(1) => say(&format!("{table}: 1 row could not be decoded; it is in '{}'", output.name)),
+            Some(rows) => say(&format!("{table}: {rows} rows could not be decoded; they are in '{}'", output.name)),
+        }
+    }
+}
+
 /// A duration in the largest unit that does not blur it, rounded up.
 fn duration(ms: u64) -> String {
     const UNITS: [(u64, &str); 4] =

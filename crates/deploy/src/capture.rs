@@ -11,7 +11,7 @@ use tidemill_runtime::connector::{ChangelogMode, Sink, SinkFactory};
 use tidemill_runtime::job;
 use tidemill_sql::physical::batch::LateRows;
 use tidemill_sql::physical::{LateSink, Outputs, batch, live};
-use tidemill_sql::{Pipeline, PlannedStatement};
+use tidemill_sql::{Pipeline, PlannedStatement, Table};
 
 /// What a run gave, by the name of the statement.
 #[derive(Debug, Clone, Default)]
@@ -75,6 +75,11 @@ impl Outputs for Memory {
 
     fn late(&self, statement: &PlannedStatement) -> Result<Option<LateSink>> {
         Ok(Some(LateSink { columns: None, sink: self.part(statement, true) }))
+    }
+
+    // What can't be decoded is no row of either driver.
+    fn rejected(&self, _: &Table) -> Result<Option<Arc<dyn SinkFactory>>> {
+        Ok(None)
     }
 }
 

@@ -41,6 +41,8 @@ pub struct SourceSpec {
     pub lineage: bool,
     /// Whether somebody needs every row's watermark, not only of those that may be late.
     pub row_watermarks: bool,
+    /// What can't be decoded leaves by [`Port::REJECTED`]; else it fails the run.
+    pub keep_rejected: bool,
 }
 
 /// `WATERMARK FOR column AS expression`.
@@ -61,20 +63,25 @@ pub struct Stream {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Origin {
-    /// The task's source.
-    Source,
+    /// The task's source: its rows, or by [`Port::REJECTED`] what could not be decoded.
+    Source(Port),
     Node(usize, Port),
 }
 
 impl Stream {
-    /// A side output of the operator that made this stream.
+    /// A side output of the source or operator that made this stream.
     #[must_use]
     pub fn side(self, port: Port) -> Self {
         match self.origin {
-            Origin::Source => self,
+            Origin::Source(_) => Self { origin: Origin::Source(port), ..self },
             Origin::Node(node, _) => Self { origin: Origin::Node(node, port), ..self },
         }
     }
+}
+
+/// The place of a source's output among its task's head targets.
+pub(crate) fn source_slot(port: Port) -> usize {
+    usize::from(port == Port::REJECTED)
 }
 
 /// Where a chain passes rows on.
@@ -136,8 +143,8 @@ impl JobGraph {
         let metrics = Arc::clone(self.metrics.sources.entry(Arc::clone(&spec.table)).or_default());
         let name = format!("source {}", spec.table);
         let task = self.task(name, self.parallelism, Head::Source(spec, metrics));
-        self.tasks[task].head_targets.push(vec![]);
-        Stream { task, origin: Origin::Source }
+        self.tasks[task].head_targets = vec![vec![]; 2];
+        Stream { task, origin: Origin::Source(Port::MAIN) }
     }
 
     /// Chains an operator: it runs in the task of its input.
@@ -203,7 +210,7 @@ impl JobGraph {
     fn connect(&mut self, from: Stream, target: Target) {
         let task = &mut self.tasks[from.task];
         match from.origin {
-            Origin::Source => task.head_targets[0].push(target),
+            Origin::Source(port) => task.head_targets[source_slot(port)].push(target),
             Origin::Node(node, port) => task.nodes[node].targets.push((port, target)),
         }
     }

@@ -22,6 +22,8 @@ pub mod scan;
 mod task;
 pub mod window;
 
+pub use task::source::rejected_schema;
+
 use tidemill_core::Error;
 
 /// DataFusion's error as ours: what it says of the user's data is the user's, the rest is our bug.

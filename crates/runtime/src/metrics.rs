@@ -76,6 +76,8 @@ impl DelayHistogram {
 pub struct SourceMetrics {
     /// Rows decoded.
     pub rows: AtomicU64,
+    /// Rows that could not be decoded, and were kept.
+    pub rejected: AtomicU64,
 }
 
 /// The counters of one run, by name.

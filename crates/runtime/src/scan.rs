@@ -8,6 +8,7 @@ use std::sync::Arc;
 use futures::Stream;
 use futures::stream::unfold;
 use tidemill_core::{EventBatch, Result};
+use tokio::sync::mpsc::Sender;
 use tokio::task::JoinHandle;
 
 use crate::connector::ScanRequest;
@@ -23,6 +24,7 @@ pub struct Scan {
     plan: Arc<SourcePlan>,
     metrics: Arc<SourceMetrics>,
     reader: Arc<Reader>,
+    rejected: Option<Sender<EventBatch>>,
 }
 
 /// Stops reading when the last stream is gone.
@@ -35,12 +37,23 @@ impl Drop for Reader {
 }
 
 impl Scan {
-    /// Begins to read. Call it inside a tokio runtime.
+    /// Begins to read. Call it inside a tokio runtime. What can't be decoded, where `spec` keeps it,
+    /// goes to `rejected`, or nowhere.
     #[must_use]
-    pub fn start(spec: SourceSpec, streams: usize, batch_rows: usize, metrics: Arc<SourceMetrics>) -> Self {
+    pub fn start(
+        spec: SourceSpec,
+        streams: usize,
+        batch_rows: usize,
+        metrics: Arc<SourceMetrics>,
+        rejected: Option<Sender<EventBatch>>,
+    ) -> Self {
         let plan = Arc::new(SourcePlan::new(streams, spec.event_time.is_none()));
-        let request =
-            ScanRequest { columns: Arc::clone(&spec.columns), batch_rows, keep_rejected: false, follow: false };
+        let request = ScanRequest {
+            columns: Arc::clone(&spec.columns),
+            batch_rows,
+            keep_rejected: spec.keep_rejected,
+            follow: false,
+        };
         let (source, reading) = (Arc::clone(&spec.source), Arc::clone(&plan));
         let handle = tokio::spawn(async move {
             let outcome = read(source.as_ref(), &request, &reading).await;
@@ -50,7 +63,8 @@ impl Scan {
             outcome
         });
         let abort = handle.abort_handle();
-        Self { spec, plan, metrics, reader: Arc::new(Reader(tokio::sync::Mutex::new(Some(handle)), abort)) }
+        let reader = Arc::new(Reader(tokio::sync::Mutex::new(Some(handle)), abort));
+        Self { spec, plan, metrics, reader, rejected }
     }
 
     /// One of the streams. An error of the reader comes out of the first that ends.
@@ -60,6 +74,7 @@ impl Scan {
             plan: Arc::clone(&self.plan),
             metrics: Arc::clone(&self.metrics),
             reader: Arc::clone(&self.reader),
+            rejected: self.rejected.clone(),
             position: Position::default(),
         };
         unfold(Some(state), |state| async move {
@@ -78,6 +93,7 @@ struct Streaming {
     plan: Arc<SourcePlan>,
     metrics: Arc<SourceMetrics>,
     reader: Arc<Reader>,
+    rejected: Option<Sender<EventBatch>>,
     position: Position,
 }
 
@@ -86,9 +102,13 @@ impl Streaming {
         loop {
             match self.plan.next_step(&mut self.position).await {
                 Step::Decode(work) => {
-                    let batch = decode(work, &self.spec, &self.plan, &self.metrics).await?;
-                    if batch.num_rows() > 0 {
-                        return Ok(Some(batch));
+                    let decoded = decode(work, &self.spec, &self.plan, &self.metrics).await?;
+                    if let (Some(outlet), Some(rejected)) = (&self.rejected, decoded.rejected) {
+                        // Nobody takes it any more where the run has failed.
+                        let _ = outlet.send(rejected).await;
+                    }
+                    if decoded.rows.num_rows() > 0 {
+                        return Ok(Some(decoded.rows));
                     }
                 }
                 // No epoch begins in a scan, and its reader needs no watermark.

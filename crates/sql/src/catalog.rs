@@ -23,6 +23,9 @@ pub struct Table {
     pub spec: TableSpec,
     /// The system that holds it.
     pub connector: Arc<dyn Connector>,
+    /// What can't be decoded goes elsewhere, instead of failing the run; so all columns are decoded,
+    /// whatever a statement reads: which rows are wrong does not depend on who asks.
+    pub(crate) keep_rejected: bool,
     /// When its rows happened, if it says so.
     pub(crate) event_time: Option<EventTimeColumn>,
     /// Where it is declared.
@@ -97,6 +100,7 @@ pub(crate) fn declare(
     sql: &SqlText,
     folder: &Path,
     connectors: &Connectors,
+    keep_rejected: bool,
     plan_watermark: impl FnOnce(&Schema) -> Result<Option<Expr>>,
 ) -> Result<Table> {
     let name: Arc<str> = Arc::from(create.name.value.as_str());
@@ -128,6 +132,7 @@ pub(crate) fn declare(
         spec: TableSpec { name: Arc::clone(&name), schema, partitioned_by, options, folder: folder.to_owned() },
         connector: Arc::clone(connector),
         name,
+        keep_rejected,
         event_time,
         excerpt: create.excerpt.clone(),
     })

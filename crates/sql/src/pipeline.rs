@@ -3,6 +3,7 @@
 mod insert;
 mod select;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ use tidemill_runtime::window::late_schema;
 
 use crate::catalog::{Table, declare};
 use crate::parse::{CreateTable, Insert, SqlText, Statement, parse};
-use crate::plan::{plan_error, scanned_tables, windows};
+use crate::plan::{plan_error, reads, scanned_tables, windows};
 use crate::session::Session;
 use crate::settings::Settings;
 use crate::window_tvf::WindowTvf;
@@ -41,6 +42,8 @@ pub struct Pipeline {
     pub parallelism: usize,
     /// How many rows an operator is given at once.
     pub batch_rows: usize,
+    /// By source table: the table that gets what can't be decoded of it.
+    pub dead_letters: BTreeMap<Arc<str>, Arc<Table>>,
     pub(crate) session: Session,
 }
 
@@ -108,19 +111,22 @@ impl Pipeline {
             connectors,
             options,
             session: Session::new(sql, parallelism, options.batch_rows),
+            settings: &settings,
             planned: vec![],
         };
         for statement in &statements {
             loader.statement(statement).await?;
         }
-        loader.late_outputs(&settings)?;
+        loader.late_outputs()?;
+        let dead_letters = loader.dead_letters()?;
         if loader.planned.is_empty() {
             return Err(Error::invalid("the file has no statement that gives rows")
                 .hint("add a SELECT, or an INSERT INTO table SELECT ...")
                 .at(sql.excerpt_of_bytes(sql.text.trim_end().len()..sql.text.trim_end().len())));
         }
         let Loader { session, planned, .. } = loader;
-        Ok(Self { statements: planned, settings, parallelism, batch_rows: options.batch_rows, session })
+        let batch_rows = options.batch_rows;
+        Ok(Self { statements: planned, settings, parallelism, batch_rows, dead_letters, session })
     }
 }
 
@@ -129,6 +135,7 @@ struct Loader<'a> {
     connectors: &'a Connectors,
     options: &'a LoadOptions,
     session: Session,
+    settings: &'a Settings,
     planned: Vec<PlannedStatement>,
 }
 
@@ -158,7 +165,8 @@ impl Loader<'_> {
                 .hint("give it another name, or write CREATE TABLE IF NOT EXISTS")
                 .at(self.sql.excerpt(create.name.span)));
         }
-        let table = declare(create, self.sql, &self.options.folder, self.connectors, |schema| {
+        let keep_rejected = self.settings.dead_letters.contains_key(&create.name.value);
+        let table = declare(create, self.sql, &self.options.folder, self.connectors, keep_rejected, |schema| {
             let Some(watermark) = &create.watermark else { return Ok(None) };
             let excerpt = &watermark.excerpt;
             let schema = DFSchema::try_from(schema.clone()).map_err(|e| plan_error(e, excerpt))?;
@@ -198,8 +206,8 @@ impl Loader<'_> {
         self.planned.push(PlannedStatement { name, target, late_output: None, plan, excerpt: excerpt.clone() });
     }
 
-    fn late_outputs(&mut self, settings: &Settings) -> Result<()> {
-        for (target, (output, place)) in &settings.late_outputs {
+    fn late_outputs(&mut self) -> Result<()> {
+        for (target, (output, place)) in &self.settings.late_outputs {
             let output = self.table(output).map_err(|e| e.at(place.clone()))?;
             let mut found = false;
             for statement in &mut self.planned {
@@ -217,5 +225,27 @@ impl Loader<'_> {
             }
         }
         Ok(())
+    }
+
+    fn dead_letters(&self) -> Result<BTreeMap<Arc<str>, Arc<Table>>> {
+        let mut dead_letters = BTreeMap::new();
+        for (table, (output, place)) in &self.settings.dead_letters {
+            let table = self.table(table).map_err(|e| e.at(place.clone()))?;
+            let output = self.table(output).map_err(|e| e.at(place.clone()))?;
+            let mut read = false;
+            for statement in &self.planned {
+                read |= reads(&statement.plan, &table).map_err(|e| plan_error(e, &statement.excerpt))?;
+            }
+            if !read {
+                return Err(Error::invalid(format!(
+                    "no statement reads '{}', whose bad rows are to be kept",
+                    table.name
+                ))
+                .hint("the key is tidemill.dead-letter.<the table in FROM>")
+                .at(place.clone()));
+            }
+            dead_letters.insert(Arc::clone(&table.name), output);
+        }
+        Ok(dead_letters)
     }
 }

@@ -7,7 +7,7 @@ use tidemill_core::{Excerpt, Result};
 use tidemill_runtime::connector::{OptionSpec, Options, duration};
 use tidemill_runtime::exchange::KEY_GROUPS;
 
-/// Every key of `SET`, but for `tidemill.late-output.<target>`.
+/// Every key of `SET`, but for `tidemill.late-output.<target>` and `tidemill.dead-letter.<table>`.
 pub const SETTINGS: &[OptionSpec] = &[
     OptionSpec {
         key: "execution.runtime-mode",
@@ -28,6 +28,7 @@ pub const SETTINGS: &[OptionSpec] = &[
 const MAX_LATENESS: Duration = Duration::from_secs(1_000 * 86_400);
 
 const LATE_OUTPUT: &str = "tidemill.late-output.";
+const DEAD_LETTER: &str = "tidemill.dead-letter.";
 
 /// How a pipeline is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +52,8 @@ pub struct Settings {
     pub epoch_interval: Option<Duration>,
     /// By target table: the table that gets its late rows, and where that was said.
     pub(crate) late_outputs: BTreeMap<String, (String, Excerpt)>,
+    /// By source table: the table that gets what can't be decoded, and where that was said.
+    pub(crate) dead_letters: BTreeMap<String, (String, Excerpt)>,
 }
 
 impl Settings {
@@ -63,6 +66,10 @@ impl Settings {
     pub(crate) fn set(&mut self, key: &str, value: &str, place: &Excerpt) -> Result<()> {
         if let Some(target) = key.strip_prefix(LATE_OUTPUT) {
             self.late_outputs.insert(target.to_owned(), (value.to_owned(), place.clone()));
+            return Ok(());
+        }
+        if let Some(table) = key.strip_prefix(DEAD_LETTER) {
+            self.dead_letters.insert(table.to_owned(), (value.to_owned(), place.clone()));
             return Ok(());
         }
         let mut options = Options::default();
@@ -96,7 +103,10 @@ impl Settings {
                 })?);
             }
             _ => {
-                let known = SETTINGS.iter().map(|s| s.key).chain(std::iter::once("tidemill.late-output.<target>"));
+                let known = SETTINGS
+                    .iter()
+                    .map(|s| s.key)
+                    .chain(["tidemill.late-output.<target>", "tidemill.dead-letter.<table>"]);
                 options.check_known("Tidemill", known)?;
             }
         }

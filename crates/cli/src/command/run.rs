@@ -11,8 +11,9 @@ use tidemill_connectors::print::PrintSinkFactory;
 use tidemill_core::Result;
 use tidemill_runtime::connector::SinkFactory;
 use tidemill_runtime::job;
+use tidemill_runtime::metrics::count;
 use tidemill_sql::physical::{LateSink, Outputs, batch, live};
-use tidemill_sql::{Pipeline, PlannedStatement, RuntimeMode, Target};
+use tidemill_sql::{Pipeline, PlannedStatement, RuntimeMode, Table, Target};
 
 use super::{FileArguments, runtime};
 use crate::interrupt::interrupted;
@@ -66,7 +67,7 @@ async fn execute(arguments: &Arguments) -> Result<ExitCode> {
     let outputs = Declared { output: arguments.output };
     let stopped = match mode {
         RuntimeMode::Live => run_live(&pipeline, &outputs).await?,
-        RuntimeMode::Batch => batch::run(&pipeline, &outputs, &HashMap::new(), interrupted()).await?.stopped,
+        RuntimeMode::Batch => run_batch(&pipeline, &outputs).await?,
     };
     Ok(if stopped { ExitCode::from(130) } else { ExitCode::SUCCESS })
 }
@@ -80,6 +81,13 @@ async fn run_live(pipeline: &Pipeline, outputs: &Declared) -> Result<bool> {
     };
     let outcome = job::run(graph, options, interrupted()).await?;
     report::late_rows(pipeline, &outcome.metrics);
+    report::rejected(pipeline, |table| outcome.metrics.sources.get(table).map(|source| count(&source.rejected)));
+    Ok(outcome.stopped)
+}
+
+async fn run_batch(pipeline: &Pipeline, outputs: &Declared) -> Result<bool> {
+    let outcome = batch::run(pipeline, outputs, &HashMap::new(), interrupted()).await?;
+    report::rejected(pipeline, |table| outcome.rejected.get(table).copied());
     Ok(outcome.stopped)
 }
 
@@ -100,9 +108,13 @@ impl Outputs for Declared {
     }
 
     fn late(&self, statement: &PlannedStatement) -> Result<Option<LateSink>> {
-        let sink = |table: &Arc<tidemill_sql::Table>| {
+        let sink = |table: &Arc<Table>| {
             Ok(LateSink { columns: Some(Arc::clone(table.schema())), sink: table.connector.sink(&table.spec)? })
         };
         statement.late_output.as_ref().map(sink).transpose()
+    }
+
+    fn rejected(&self, table: &Table) -> Result<Option<Arc<dyn SinkFactory>>> {
+        table.connector.sink(&table.spec).map(Some)
     }
 }

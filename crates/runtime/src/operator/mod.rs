@@ -18,6 +18,8 @@ impl Port {
     pub const MAIN: Self = Self(0);
     /// The side output of rows that missed a window.
     pub const LATE: Self = Self(1);
+    /// The side output of a source: what could not be decoded.
+    pub const REJECTED: Self = Self(2);
 }
 
 /// One subtask's part of one step of a pipeline.

@@ -1,7 +1,9 @@
 //! From the logical plan to what runs: one planner a driver.
 
 pub mod batch;
+mod by_name;
 pub mod live;
 mod outputs;
 
+pub(crate) use by_name::by_name;
 pub use outputs::{LateSink, Outputs};

@@ -6,7 +6,7 @@ use arrow::datatypes::SchemaRef;
 use tidemill_core::Result;
 use tidemill_runtime::connector::SinkFactory;
 
-use crate::PlannedStatement;
+use crate::{PlannedStatement, Table};
 
 /// Gives each statement its sinks.
 ///
@@ -18,6 +18,9 @@ pub trait Outputs {
 
     /// Where the rows go that are late for the statement's windows; `None`: they are only counted.
     fn late(&self, statement: &PlannedStatement) -> Result<Option<LateSink>>;
+
+    /// Where what can't be decoded goes, which the file wants in `table`; `None`: it is only counted.
+    fn rejected(&self, table: &Table) -> Result<Option<Arc<dyn SinkFactory>>>;
 }
 
 /// Where late rows go.

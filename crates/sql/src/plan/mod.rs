@@ -18,4 +18,4 @@ pub(crate) use group_window::rewrite_group_windows;
 pub(crate) use grouping_sets::{grouping_sets, has_grouping_sets};
 pub(crate) use refuse::refuse_other_answers;
 pub(crate) use ties::break_ties;
-pub(crate) use windows::{function_below, scanned_tables, windows};
+pub(crate) use windows::{function_below, reads, scanned_tables, windows};

@@ -36,6 +36,14 @@ pub(crate) fn function_below(plan: &LogicalPlan) -> Option<&WindowTvf> {
     }
 }
 
+/// Whether the plan reads a table.
+pub(crate) fn reads(plan: &LogicalPlan, table: &Table) -> Result<bool> {
+    plan.exists(|node| {
+        let LogicalPlan::TableScan(scan) = node else { return Ok(false) };
+        Ok(scanned(scan).is_some_and(|source| source.table().name == table.name))
+    })
+}
+
 /// The tables below a plan that makes each of its rows of one row.
 pub(crate) fn scanned_tables(plan: &LogicalPlan) -> Vec<Arc<Table>> {
     match plan {

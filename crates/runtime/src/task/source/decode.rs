@@ -7,9 +7,17 @@ use tidemill_core::{Error, EventBatch, Lineage, Result, SourceRows, Watermark};
 
 use super::event_time::Times;
 use super::plan::{Carry, SourcePlan, Work};
+use super::rejected::rejected_rows;
 use crate::connector::{DecodeError, Decoded};
 use crate::graph::SourceSpec;
 use crate::metrics::{SourceMetrics, add};
+
+/// What a chunk holds.
+pub(crate) struct DecodedChunk {
+    pub(crate) rows: EventBatch,
+    /// What could not be decoded, where it is kept.
+    pub(crate) rejected: Option<EventBatch>,
+}
 
 /// Decodes a chunk, waits for what is known of the rows before it, and tells the next one.
 pub(crate) async fn decode(
@@ -17,7 +25,7 @@ pub(crate) async fn decode(
     spec: &SourceSpec,
     plan: &SourcePlan,
     metrics: &SourceMetrics,
-) -> Result<EventBatch> {
+) -> Result<DecodedChunk> {
     let Work { partition, partition_name, chunk, carry_in, carry_out, .. } = work;
     let unit = chunk.unit();
     let decoded = chunk.decode();
@@ -33,6 +41,10 @@ pub(crate) async fn decode(
     let _ = carry_out.send(after);
     plan.decoded(partition, after.watermark);
     add(&metrics.rows, decoded.rows.num_rows());
+    add(&metrics.rejected, decoded.rejected.len());
+    let rejected = (!decoded.rejected.is_empty())
+        .then(|| rejected_rows(&decoded.rejected, &partition_name, before.offset))
+        .transpose()?;
 
     let watermarks = times.and_then(|times| times.row_watermarks(before.watermark, spec.row_watermarks));
     let lineage = spec.lineage.then(|| Lineage {
@@ -43,7 +55,8 @@ pub(crate) async fn decode(
         }),
         indices: None,
     });
-    Ok(EventBatch { rows: decoded.rows, kinds: None, watermarks, lineage })
+    let rows = EventBatch { rows: decoded.rows, kinds: None, watermarks, lineage };
+    Ok(DecodedChunk { rows, rejected })
 }
 
 /// Says where a row stands that can't be decoded.

@@ -15,9 +15,11 @@ mod decode;
 mod event_time;
 mod plan;
 mod reader;
+mod rejected;
 mod worker;
 
 pub(crate) use decode::decode;
 pub(crate) use plan::{Position, SourcePlan, Step};
 pub(crate) use reader::read;
+pub use rejected::rejected_schema;
 pub(crate) use worker::{Worker, work};

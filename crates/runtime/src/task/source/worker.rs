@@ -6,8 +6,9 @@ use tidemill_core::{EventBatch, Result, Watermark};
 
 use super::decode::decode;
 use super::plan::{Position, SourcePlan, Step};
-use crate::graph::SourceSpec;
+use crate::graph::{SourceSpec, source_slot};
 use crate::metrics::SourceMetrics;
+use crate::operator::Port;
 use crate::task::Reporter;
 use crate::task::chain::Chain;
 
@@ -26,8 +27,11 @@ pub(crate) async fn work(mut worker: Worker) -> Result<()> {
     loop {
         match worker.plan.next_step(&mut position).await {
             Step::Decode(work) => {
-                let batch = decode(work, &worker.spec, &worker.plan, &worker.metrics).await?;
-                worker.pass_on(&batch).await?;
+                let decoded = decode(work, &worker.spec, &worker.plan, &worker.metrics).await?;
+                worker.pass_on(&decoded.rows).await?;
+                if let Some(rejected) = decoded.rejected {
+                    worker.chain.data(source_slot(Port::REJECTED), rejected)?;
+                }
             }
             Step::Watermark(watermark) => worker.chain.watermark(0, watermark)?,
             Step::Barrier(epoch) => {

@@ -4,6 +4,7 @@
 //! planner that knows both. Nothing is late here: the identity columns, where asked for, leave out
 //! the rows that a live run found late ([`not_late`]).
 
+mod dead_letter;
 mod expected_late;
 mod not_late;
 mod planner;

@@ -1,6 +1,6 @@
 //! Runs all statements over the input as bounded history; sinks commit together, at the end.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
@@ -12,6 +12,7 @@ use tidemill_runtime::connector::Sink;
 use tidemill_runtime::engine_error;
 
 use super::LateRows;
+use super::dead_letter::DeadLetters;
 use super::not_late::with_identity;
 use super::planner::physical_plan;
 use crate::physical::Outputs;
@@ -19,10 +20,12 @@ use crate::plan::{plan_error, scanned};
 use crate::{Pipeline, PlannedStatement};
 
 /// How a batch run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BatchOutcome {
     /// It was stopped, and has written nothing.
     pub stopped: bool,
+    /// By table: how many rows could not be decoded, and were kept.
+    pub rejected: BTreeMap<Arc<str>, u64>,
 }
 
 /// Runs the statements one after the other. `late` leaves out, by statement, rows that a live run
@@ -37,16 +40,9 @@ pub async fn run(
     stop: impl Future<Output = ()>,
 ) -> Result<BatchOutcome> {
     let mut sinks = vec![];
-    for statement in &pipeline.statements {
-        check_bounded(statement)?;
-        sinks.push(outputs.rows(statement, &statement.schema())?.open()?);
-    }
-    let outcome = tokio::select! {
-        outcome = write_all(pipeline, &mut sinks, late) => outcome.map(|()| false),
-        () = stop => Ok(true),
-    };
-    if matches!(outcome, Ok(false)) {
-        return Ok(BatchOutcome { stopped: false });
+    let outcome = write_and_commit(pipeline, outputs, late, stop, &mut sinks).await;
+    if matches!(&outcome, Ok(outcome) if !outcome.stopped) {
+        return outcome;
     }
     for sink in &mut sinks {
         let aborted = sink.abort().await;
@@ -54,18 +50,49 @@ pub async fn run(
             aborted?;
         }
     }
-    outcome.map(|stopped| BatchOutcome { stopped })
+    outcome
+}
+
+/// Every sink that was opened is in `sinks`, whatever happens.
+async fn write_and_commit(
+    pipeline: &Pipeline,
+    outputs: &dyn Outputs,
+    late: &HashMap<Arc<str>, Arc<LateRows>>,
+    stop: impl Future<Output = ()>,
+    sinks: &mut Vec<Box<dyn Sink>>,
+) -> Result<BatchOutcome> {
+    for statement in &pipeline.statements {
+        check_bounded(statement)?;
+        sinks.push(outputs.rows(statement, &statement.schema())?.open()?);
+    }
+    let mut dead_letters = DeadLetters::open(pipeline, outputs)?;
+    let outcome = tokio::select! {
+        outcome = write_all(pipeline, sinks, late, &mut dead_letters) => outcome.map(|()| false),
+        () = stop => Ok(true),
+    };
+    let (more, rejected) = dead_letters.finish().await;
+    sinks.extend(more);
+    match (outcome, rejected) {
+        (Ok(false), Ok(rejected)) => commit(sinks).await.map(|()| BatchOutcome { stopped: false, rejected }),
+        (Ok(true), _) => Ok(BatchOutcome { stopped: true, rejected: BTreeMap::new() }),
+        (Err(error), _) | (_, Err(error)) => Err(error),
+    }
 }
 
 async fn write_all(
     pipeline: &Pipeline,
     sinks: &mut [Box<dyn Sink>],
     late: &HashMap<Arc<str>, Arc<LateRows>>,
+    dead_letters: &mut DeadLetters,
 ) -> Result<()> {
     for (statement, sink) in pipeline.statements.iter().zip(sinks.iter_mut()) {
-        write(pipeline, statement, sink.as_mut(), late.get(&statement.name)).await?;
+        write(pipeline, statement, sink.as_mut(), late.get(&statement.name), dead_letters).await?;
     }
-    // Everything is durable before anything is visible.
+    Ok(())
+}
+
+/// Everything is durable before anything is visible.
+async fn commit(sinks: &mut [Box<dyn Sink>]) -> Result<()> {
     let epoch = Epoch::default().next();
     for sink in sinks.iter_mut() {
         sink.prepare(epoch).await?;
@@ -81,6 +108,7 @@ async fn write(
     statement: &PlannedStatement,
     sink: &mut dyn Sink,
     late: Option<&Arc<LateRows>>,
+    dead_letters: &mut DeadLetters,
 ) -> Result<()> {
     let state = pipeline.session.state();
     let at_statement = |e| plan_error(e, &statement.excerpt);
@@ -90,6 +118,7 @@ async fn write(
     };
     let plan = state.optimize(&plan).map_err(at_statement)?;
     let plan = physical_plan(&plan, &state, &late.cloned().unwrap_or_default()).await.map_err(at_statement)?;
+    dead_letters.attach(&plan);
     let mut rows = execute_stream(plan, state.task_ctx()).map_err(engine_error)?;
     while let Some(batch) = rows.next().await {
         sink.write(&EventBatch::append(batch.map_err(engine_error)?)).await?;

@@ -1,7 +1,7 @@
 //! A declared table as DataFusion sees it.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, StringViewArray};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
@@ -19,8 +19,8 @@ use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, Par
 use futures::StreamExt;
 use tidemill_core::EventBatch;
 use tidemill_runtime::graph::SourceSpec;
-use tidemill_runtime::metrics::SourceMetrics;
 use tidemill_runtime::scan::Scan;
+use tokio::sync::mpsc::Sender;
 
 use crate::catalog::Table;
 
@@ -75,15 +75,21 @@ impl TableProvider for SourceTable {
             None => Arc::clone(&self.schema),
         };
         let source = self.table.connector.source(&self.table.spec).map_err(external)?;
-        let decoded: Vec<_> =
-            schema.fields().iter().filter(|f| !IDENTITY.contains(&f.name().as_str())).cloned().collect();
+        let decoded = match self.table.keep_rejected {
+            true => Arc::clone(self.table.schema()),
+            false => {
+                let own = schema.fields().iter().filter(|f| !IDENTITY.contains(&f.name().as_str()));
+                Arc::new(Schema::new(own.cloned().collect::<Vec<_>>()))
+            }
+        };
         let spec = SourceSpec {
             table: Arc::clone(&self.table.name),
             source,
-            columns: Arc::new(Schema::new(decoded)),
+            columns: decoded,
             event_time: None,
             lineage: self.identity,
             row_watermarks: false,
+            keep_rejected: self.table.keep_rejected,
         };
         let config = state.config();
         Ok(Arc::new(SourceExec::new(spec, schema, config.target_partitions(), config.batch_size())))
@@ -95,13 +101,15 @@ pub(crate) fn external(error: tidemill_core::Error) -> DataFusionError {
 }
 
 /// Reads a table with as many streams as there are cores.
-struct SourceExec {
+pub(super) struct SourceExec {
     spec: SourceSpec,
     schema: SchemaRef,
     batch_rows: usize,
     properties: Arc<PlanProperties>,
     /// Begun by the first partition that runs.
     scan: Mutex<Option<Arc<Scan>>>,
+    /// Where what can't be decoded goes.
+    rejected: OnceLock<Sender<EventBatch>>,
 }
 
 impl SourceExec {
@@ -112,14 +120,31 @@ impl SourceExec {
             EmissionType::Incremental,
             Boundedness::Bounded,
         ));
-        Self { spec, schema, batch_rows, properties, scan: Mutex::new(None) }
+        Self { spec, schema, batch_rows, properties, scan: Mutex::new(None), rejected: OnceLock::new() }
+    }
+
+    pub(super) fn table(&self) -> &Arc<str> {
+        &self.spec.table
+    }
+
+    /// What this scan can't decode goes to `outlet`. Call it before the scan begins.
+    pub(super) fn send_rejected(&self, outlet: Sender<EventBatch>) {
+        // The first outlet stays.
+        let _ = self.rejected.set(outlet);
     }
 
     fn scan(&self) -> Arc<Scan> {
         let mut scan = self.scan.lock().unwrap_or_else(PoisonError::into_inner);
         let streams = self.properties.partitioning.partition_count();
-        let start =
-            || Arc::new(Scan::start(self.spec.clone(), streams, self.batch_rows, Arc::new(SourceMetrics::default())));
+        let start = || {
+            Arc::new(Scan::start(
+                self.spec.clone(),
+                streams,
+                self.batch_rows,
+                Arc::default(),
+                self.rejected.get().cloned(),
+            ))
+        };
         Arc::clone(scan.get_or_insert_with(start))
     }
 }
@@ -171,7 +196,6 @@ impl ExecutionPlan for SourceExec {
 /// The columns of `schema`: those of the source, and the row's identity where it is among them.
 fn to_rows(batch: EventBatch, schema: &SchemaRef) -> Result<RecordBatch> {
     let rows = batch.num_rows();
-    let mut decoded = batch.rows.columns().iter().cloned();
     let mut columns: Vec<ArrayRef> = Vec::with_capacity(schema.fields().len());
     for field in schema.fields() {
         let column = match (&batch.lineage, field.name().as_str()) {
@@ -180,7 +204,7 @@ fn to_rows(batch: EventBatch, schema: &SchemaRef) -> Result<RecordBatch> {
                     as ArrayRef)
             }
             (Some(lineage), "__tidemill_offset") => Some(Arc::new(lineage.offsets().map_err(external)?) as ArrayRef),
-            _ => decoded.next(),
+            (_, name) => batch.rows.column_by_name(name).cloned(),
         };
         columns.extend(column);
     }

@@ -3,6 +3,7 @@
 //! [`sources`] finds what must be decoded, [`planner`] turns plan nodes into operators (equal subplans
 //! once), [`window`] recognises a grouped window, [`group`] is a `GROUP BY` without one, [`top_n`] a numbering that is cut, [`late`] ends late rows in their sink.
 
+mod dead_letter;
 mod expressions;
 mod group;
 mod grouping_sets;
@@ -37,5 +38,6 @@ pub fn plan(pipeline: &Pipeline, outputs: &dyn Outputs) -> Result<JobGraph> {
     for statement in &statements {
         planner.statement(statement, outputs)?;
     }
+    planner.dead_letters(pipeline, outputs)?;
     Ok(planner.into_graph())
 }

@@ -207,6 +207,7 @@ fn source_spec(need: &Need, columns: &SchemaRef, state: &SessionState) -> Result
         event_time,
         lineage: need.lineage,
         row_watermarks: need.row_watermarks,
+        keep_rejected: table.keep_rejected,
     })
 }
 
