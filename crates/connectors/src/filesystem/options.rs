@@ -33,7 +33,7 @@ impl FilesystemOptions {
         let written = table.options.required("path")?;
         let local = local_path(&table.options, written)?;
         let folder = local.is_relative().then(|| table.folder.clone());
-        let format = TextFormat::from_options(&table.options, None)?;
+        let format = TextFormat::from_table(table, None)?;
         Ok(Self { written: written.into(), path: table.folder.join(local), folder, format })
     }
 

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! The serial part of reading ends here: a chunk can be decoded on any core. The bytes that were
-//! read are the chunk; only the tail after the last line end is copied, to the head of the next.
+//! read are the chunk; only the tail after the last record is copied, to the head of the next.
 
 use std::io::{self, ErrorKind, Read};
 use std::mem;
@@ -23,15 +23,20 @@ use super::RecordDecoder;
 /// The most that one call reads, in bytes: a few thousand rows, and a fraction of a core's cache.
 pub const READ_BYTES: usize = 1 << 20;
 
-/// The longest line that is accepted, in bytes. Without a limit a binary file with no line end
+/// The longest record that is accepted, in bytes. Without a limit a binary file with no line end
 /// would be read into memory whole.
-pub const MAX_LINE_BYTES: usize = 256 << 20;
+pub const MAX_RECORD_BYTES: usize = 256 << 20;
 
 /// Finds where records end.
 pub trait Cutter: Send {
     /// The end of the last whole record of `block`, which begins where a record does. A call before
     /// this one has looked at its first `known` bytes, and found no end there.
     fn last_end(&mut self, block: &[u8], known: usize) -> Option<usize>;
+
+    /// What to do where no end is found within the limit.
+    fn hint(&self) -> &'static str {
+        "the input must have one row a line; is it a text file?"
+    }
 }
 
 /// Every line is a record.
@@ -50,7 +55,7 @@ pub struct RecordReader<R> {
     /// The input's name in messages.
     name: Arc<str>,
     read_bytes: usize,
-    max_line_bytes: usize,
+    max_record_bytes: usize,
     /// What was read after the last whole record.
     tail: Vec<u8>,
     lines_before: u64,
@@ -61,7 +66,16 @@ impl<R: Read> RecordReader<R> {
     /// Reads `input`, called `name` in messages, at most `read_bytes` at a time.
     pub fn new(input: R, cutter: Box<dyn Cutter>, name: Arc<str>, read_bytes: usize) -> Self {
         let tail = Vec::new();
-        Self { input, cutter, name, read_bytes, max_line_bytes: MAX_LINE_BYTES, tail, lines_before: 0, ended: false }
+        Self {
+            input,
+            cutter,
+            name,
+            read_bytes,
+            max_record_bytes: MAX_RECORD_BYTES,
+            tail,
+            lines_before: 0,
+            ended: false,
+        }
     }
 
     /// The next whole records, as soon as one read has completed a record; `None` at the end.
@@ -69,7 +83,7 @@ impl<R: Read> RecordReader<R> {
     /// Every block but the last ends where a record does; the last where the input does.
     ///
     /// # Errors
-    /// `Unavailable` if reading fails, `Data` if a line is longer than [`MAX_LINE_BYTES`].
+    /// `Unavailable` if reading fails, `Data` if a record is longer than [`MAX_RECORD_BYTES`].
     pub fn next_records(&mut self) -> Result<Option<Buffer>> {
         let mut block = mem::take(&mut self.tail);
         while !self.ended {
@@ -79,8 +93,8 @@ impl<R: Read> RecordReader<R> {
                 self.cut(&mut block, end);
                 return Ok(Some(compact(block)));
             }
-            if block.len() > self.max_line_bytes {
-                return Err(self.line_too_long(block.len()));
+            if block.len() > self.max_record_bytes {
+                return Err(self.record_too_long(block.len()));
             }
         }
         Ok((!block.is_empty()).then(|| compact(block)))
@@ -113,14 +127,14 @@ impl<R: Read> RecordReader<R> {
         Error::unavailable(format!("cannot read {}: {e}", self.name)).because(e)
     }
 
-    fn line_too_long(&self, bytes: usize) -> Error {
+    fn record_too_long(&self, bytes: usize) -> Error {
         let line = self.lines_before + 1;
-        let limit = self.max_line_bytes;
+        let limit = self.max_record_bytes;
         Error::data(format!(
-            "{}: line {line} is longer than the limit of {limit} bytes ({bytes} bytes without a line end)",
+            "{}: the record at line {line} is longer than the limit of {limit} bytes ({bytes} bytes without an end)",
             self.name
         ))
-        .hint("the input must have one row a line; is it a text file?")
+        .hint(self.cutter.hint())
     }
 }
 

@@ -1,0 +1,147 @@
+//! Finds where records end: at line ends that are not inside quotes.
+//!
+//! Reading is serial, so this must be fast: where a block has no quote, the last line end is searched from the back.
+
+use memchr::{memchr, memrchr};
+
+use super::options::CsvOptions;
+use super::split::Dialect;
+use crate::format::records::Cutter;
+use crate::format::text::BYTE_ORDER_MARK;
+
+/// The cutter of a CSV input. It goes over each byte once, whatever the blocks.
+pub struct CsvCutter {
+    dialect: Dialect,
+    /// Where the bytes that it has seen end.
+    state: State,
+}
+
+/// What the next byte is part of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// The start of the input, where a byte order mark may stand.
+    Input,
+    /// The start of a record.
+    Record,
+    /// The start of a field that is not the first.
+    Field,
+    /// A field without quotes, or what stands behind a closing quote.
+    Plain,
+    /// The inside of quotes.
+    Quoted,
+    /// What follows a quote inside quotes: another quote, or the end of the field.
+    Closed,
+    /// What follows an escape in a field without quotes.
+    PlainEscape,
+    /// What follows an escape inside quotes.
+    QuotedEscape,
+    /// A comment.
+    Comment,
+}
+
+impl CsvCutter {
+    /// A cutter at the start of an input.
+    #[must_use]
+    pub fn new(options: &CsvOptions) -> Self {
+        Self { dialect: options.dialect, state: State::Input }
+    }
+
+    /// Whether line ends alone decide where records end, in `block` from `known` on.
+    fn is_plain(&self, block: &[u8], known: usize) -> bool {
+        matches!(self.state, State::Record | State::Field | State::Plain)
+            && self.dialect.escape.is_none()
+            && !self.dialect.comments
+            && self.dialect.quote.is_none_or(|quote| memchr(quote, &block[known..]).is_none())
+    }
+
+    /// Goes from `at` to the next place where something changes; `true` if a record has ended there.
+    fn advance(&mut self, block: &[u8], at: &mut usize) -> bool {
+        let byte = block[*at];
+        match self.state {
+            State::Input if BYTE_ORDER_MARK.get(*at) == Some(&byte) => *at += 1,
+            State::Input if matches!(*at, 1 | 2) => self.state = State::Plain,
+            State::Input => self.state = State::Record,
+            State::Record if self.dialect.comments && byte == b' ' => *at += 1,
+            State::Record if self.dialect.comments && byte == b'#' => self.state = State::Comment,
+            State::Record | State::Field if Some(byte) == self.dialect.quote => self.enter(State::Quoted, at),
+            State::Record | State::Field => self.state = State::Plain,
+            State::Plain => return self.in_plain(block, at),
+            State::Quoted => self.in_quoted(block, at),
+            State::Closed if Some(byte) == self.dialect.quote => self.enter(State::Quoted, at),
+            State::Closed => self.state = State::Plain,
+            State::PlainEscape => self.enter(State::Plain, at),
+            State::QuotedEscape => self.enter(State::Quoted, at),
+            State::Comment => {
+                let end = memchr(b'\n', &block[*at..]);
+                *at = end.map_or(block.len(), |length| *at + length + 1);
+                self.state = if end.is_some() { State::Record } else { State::Comment };
+                return end.is_some();
+            }
+        }
+        false
+    }
+
+    /// Steps over one byte.
+    fn enter(&mut self, state: State, at: &mut usize) {
+        *at += 1;
+        self.state = state;
+    }
+
+    fn in_plain(&mut self, block: &[u8], at: &mut usize) -> bool {
+        let Some(found) = self.dialect.find_in_plain(block, *at) else {
+            *at = block.len();
+            return false;
+        };
+        *at = found + 1;
+        self.state = match block[found] {
+            b'\n' => State::Record,
+            byte if byte == self.dialect.delimiter => State::Field,
+            _ => State::PlainEscape,
+        };
+        self.state == State::Record
+    }
+
+    fn in_quoted(&mut self, block: &[u8], at: &mut usize) {
+        let quote = self.dialect.quote.expect("a quote was seen");
+        let Some(found) = self.dialect.find_in_quoted(quote, block, *at) else {
+            *at = block.len();
+            return;
+        };
+        *at = found + 1;
+        self.state = if block[found] == quote { State::Closed } else { State::QuotedEscape };
+    }
+}
+
+impl Cutter for CsvCutter {
+    fn last_end(&mut self, block: &[u8], known: usize) -> Option<usize> {
+        let (mut at, mut last) = (known, None);
+        while at < block.len() && self.state == State::Input {
+            self.advance(block, &mut at);
+        }
+        if self.is_plain(block, at) {
+            self.state = match block[at..].last() {
+                None => self.state,
+                Some(b'\n') => State::Record,
+                Some(byte) if *byte == self.dialect.delimiter => State::Field,
+                Some(_) => State::Plain,
+            };
+            return memrchr(b'\n', &block[at..]).map(|last| at + last + 1);
+        }
+        while at < block.len() {
+            if self.advance(block, &mut at) {
+                last = Some(at);
+            }
+        }
+        last
+    }
+
+    fn hint(&self) -> &'static str {
+        match self.state {
+            State::Quoted | State::Closed | State::QuotedEscape => {
+                "a quote that the record opens is never closed: fix the record, or set \
+                 'csv.disable-quote-character' = 'true' if quotes have no meaning in the input"
+            }
+            _ => "the input must have one record a line; is it a text file?",
+        }
+    }
+}
