@@ -68,10 +68,11 @@ impl TextFormat {
         };
         match name {
             "csv" => {
-                let (record, options) = (record(table), CsvOptions::from_options(options)?);
+                let (record, csv) = (record(table), CsvOptions::from_options(options)?);
                 // A column that is not asked for has a place all the same: its type is checked with the others.
-                CsvDecoder::new(Arc::clone(&record), &record, options.clone())?;
-                Ok(Self::Csv { record, options })
+                CsvDecoder::new(Arc::clone(&record), &record, csv.clone())
+                    .map_err(|error| at_format(options, &error))?;
+                Ok(Self::Csv { record, options: csv })
             }
             "json" => Ok(Self::Json(JsonOptions::from_options(options)?)),
             _ => Err(unknown(options, name)),
@@ -128,6 +129,15 @@ fn record(table: &TableSpec) -> SchemaRef {
     let fields = table.schema.fields().iter();
     let stands = |name: &str| !table.partitioned_by.iter().any(|column| &**column == name);
     Arc::new(Schema::new(fields.filter(|field| stands(field.name())).cloned().collect::<Vec<_>>()))
+}
+
+/// An error of a format, with the place where the format is named.
+fn at_format(options: &Options, error: &Error) -> Error {
+    let placed = options.refuse("format", error.message());
+    match error.hint_text() {
+        Some(hint) => placed.hint(hint),
+        None => placed,
+    }
 }
 
 fn unknown(options: &Options, name: &str) -> Error {

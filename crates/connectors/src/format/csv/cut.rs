@@ -1,6 +1,6 @@
 //! Finds where records end: at line ends that are not inside quotes.
 //!
-//! Reading is serial, so this must be fast: where a block has no quote, the last line end is searched from the back.
+//! Reading is serial, so this must be fast: between two quotes the last line end is searched from the back.
 
 use memchr::{memchr, memrchr};
 
@@ -46,16 +46,9 @@ impl CsvCutter {
         Self { dialect: options.dialect, state: State::Input }
     }
 
-    /// Whether line ends alone decide where records end, in `block` from `known` on.
-    fn is_plain(&self, block: &[u8], known: usize) -> bool {
-        matches!(self.state, State::Record | State::Field | State::Plain)
-            && self.dialect.escape.is_none()
-            && !self.dialect.comments
-            && self.dialect.quote.is_none_or(|quote| memchr(quote, &block[known..]).is_none())
-    }
-
-    /// Goes from `at` to the next place where something changes; `true` if a record has ended there.
-    fn advance(&mut self, block: &[u8], at: &mut usize) -> bool {
+    /// Goes from `at` to the next place where something changes; gives the end of the last record that has
+    /// ended on the way.
+    fn advance(&mut self, block: &[u8], at: &mut usize) -> Option<usize> {
         let byte = block[*at];
         match self.state {
             State::Input if BYTE_ORDER_MARK.get(*at) == Some(&byte) => *at += 1,
@@ -65,20 +58,18 @@ impl CsvCutter {
             State::Record if self.dialect.comments && byte == b'#' => self.state = State::Comment,
             State::Record | State::Field if Some(byte) == self.dialect.quote => self.enter(State::Quoted, at),
             State::Record | State::Field => self.state = State::Plain,
+            State::Plain if self.dialect.escape.is_none() && !self.dialect.comments => {
+                return self.skip_to_quote(block, at);
+            }
             State::Plain => return self.in_plain(block, at),
             State::Quoted => self.in_quoted(block, at),
             State::Closed if Some(byte) == self.dialect.quote => self.enter(State::Quoted, at),
             State::Closed => self.state = State::Plain,
             State::PlainEscape => self.enter(State::Plain, at),
             State::QuotedEscape => self.enter(State::Quoted, at),
-            State::Comment => {
-                let end = memchr(b'\n', &block[*at..]);
-                *at = end.map_or(block.len(), |length| *at + length + 1);
-                self.state = if end.is_some() { State::Record } else { State::Comment };
-                return end.is_some();
-            }
+            State::Comment => return self.in_comment(block, at),
         }
-        false
+        None
     }
 
     /// Steps over one byte.
@@ -87,10 +78,25 @@ impl CsvCutter {
         self.state = state;
     }
 
-    fn in_plain(&mut self, block: &[u8], at: &mut usize) -> bool {
+    /// Where only a quote can change what a line end means: goes to the next one.
+    fn skip_to_quote(&mut self, block: &[u8], at: &mut usize) -> Option<usize> {
+        let start = *at;
+        let found = self.dialect.quote.and_then(|quote| memchr(quote, &block[start..]));
+        let until = found.map_or(block.len(), |length| start + length);
+        *at = until;
+        match block[start..until].last() {
+            Some(b'\n') => self.state = State::Record,
+            Some(byte) if *byte == self.dialect.delimiter => self.state = State::Field,
+            // A quote within a field has no meaning.
+            _ => *at = (until + 1).min(block.len()),
+        }
+        memrchr(b'\n', &block[start..until]).map(|last| start + last + 1)
+    }
+
+    fn in_plain(&mut self, block: &[u8], at: &mut usize) -> Option<usize> {
         let Some(found) = self.dialect.find_in_plain(block, *at) else {
             *at = block.len();
-            return false;
+            return None;
         };
         *at = found + 1;
         self.state = match block[found] {
@@ -98,7 +104,17 @@ impl CsvCutter {
             byte if byte == self.dialect.delimiter => State::Field,
             _ => State::PlainEscape,
         };
-        self.state == State::Record
+        (self.state == State::Record).then_some(*at)
+    }
+
+    fn in_comment(&mut self, block: &[u8], at: &mut usize) -> Option<usize> {
+        let Some(length) = memchr(b'\n', &block[*at..]) else {
+            *at = block.len();
+            return None;
+        };
+        *at += length + 1;
+        self.state = State::Record;
+        Some(*at)
     }
 
     fn in_quoted(&mut self, block: &[u8], at: &mut usize) {
@@ -115,22 +131,8 @@ impl CsvCutter {
 impl Cutter for CsvCutter {
     fn last_end(&mut self, block: &[u8], known: usize) -> Option<usize> {
         let (mut at, mut last) = (known, None);
-        while at < block.len() && self.state == State::Input {
-            self.advance(block, &mut at);
-        }
-        if self.is_plain(block, at) {
-            self.state = match block[at..].last() {
-                None => self.state,
-                Some(b'\n') => State::Record,
-                Some(byte) if *byte == self.dialect.delimiter => State::Field,
-                Some(_) => State::Plain,
-            };
-            return memrchr(b'\n', &block[at..]).map(|last| at + last + 1);
-        }
         while at < block.len() {
-            if self.advance(block, &mut at) {
-                last = Some(at);
-            }
+            last = self.advance(block, &mut at).or(last);
         }
         last
     }

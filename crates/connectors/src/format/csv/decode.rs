@@ -149,11 +149,11 @@ impl<'a> Records<'a> {
     /// Reads one record, with its end. Whatever is wrong with it, it is stepped over.
     #[inline]
     fn record(&mut self, start: usize) -> Result<(), Fault> {
-        let (mut number, mut fault) = (0, None);
+        let (mut number, mut fault) = (0, None::<Fault>);
         loop {
             let field = self.fields.step();
-            if fault.is_none() {
-                fault = self.field(field, number).err();
+            if let Err(found) = self.field(field, number) {
+                fault = Some(found.or_heavier(fault));
             }
             number += 1;
             if field.last {
@@ -164,13 +164,10 @@ impl<'a> Records<'a> {
         if end > self.utf8.valid_to() {
             self.utf8.check(self.fields.bytes(), start, end).map_err(Fault::not_utf8)?;
         }
-        if let Some(fault) = fault {
-            return Err(fault);
-        }
         if number < self.decoder.places.len() {
-            return self.fill(number);
+            self.fill(number).map_err(|found| found.or_heavier(fault.take()))?;
         }
-        Ok(())
+        fault.map_or(Ok(()), Err)
     }
 
     /// Gives a field to its column, if it has one that was asked for.

@@ -22,6 +22,8 @@ struct Inner {
     problem: String,
     /// Where in the chunk it is, if the message names no column.
     at: Option<usize>,
+    /// Whether the record is wrong as a whole, and its values perhaps only for that reason.
+    whole: bool,
     hint: Cow<'static, str>,
     /// Where the quote stands that the input does not close.
     opening: Option<usize>,
@@ -29,7 +31,25 @@ struct Inner {
 
 impl Fault {
     fn new(problem: String, hint: impl Into<Cow<'static, str>>) -> Self {
-        Self(Box::new(Inner { problem, at: None, hint: hint.into(), opening: None }))
+        Self(Box::new(Inner { problem, at: None, whole: false, hint: hint.into(), opening: None }))
+    }
+
+    /// A fault of the whole record.
+    fn of_record(problem: String, at: Option<usize>, hint: impl Into<Cow<'static, str>>) -> Self {
+        let mut fault = Self::new(problem, hint);
+        fault.0.at = at;
+        fault.0.whole = true;
+        fault
+    }
+
+    /// This fault, or the one that was `known` before it if that weighs as much: where a delimiter too many shifts all
+    /// values, the delimiter is to be told.
+    #[cold]
+    pub(super) fn or_heavier(self, known: Option<Self>) -> Self {
+        match known {
+            Some(known) if known.0.whole || !self.0.whole => known,
+            _ => self,
+        }
     }
 
     /// The field is not one that CSV has.
@@ -46,8 +66,7 @@ impl Fault {
             }
             Damage::EscapedEnd(at) => (at, "the input ends with an escape character", SKIP),
         };
-        let mut fault = Self::new(problem.to_owned(), hint);
-        fault.0.at = Some(at);
+        let mut fault = Self::of_record(problem.to_owned(), Some(at), hint);
         if let Damage::Unclosed(at) = damage {
             fault.0.opening = Some(at);
         }
@@ -58,17 +77,16 @@ impl Fault {
     #[cold]
     pub(super) fn not_utf8(at: usize) -> Self {
         let hint = "convert the input to UTF-8, or set 'csv.ignore-parse-errors' = 'true' to skip such records";
-        let mut fault = Self::new("a byte that is not UTF-8".to_owned(), hint);
-        fault.0.at = Some(at);
-        fault
+        Self::of_record("a byte that is not UTF-8".to_owned(), Some(at), hint)
     }
 
     /// The record has too few fields.
     #[cold]
     pub(super) fn too_few(fields: usize, columns: usize) -> Self {
         let hint = "fix the record, or set 'csv.ignore-parse-errors' = 'true' to read what is missing as NULL";
-        Self::new(
+        Self::of_record(
             format!("the record has {}, but the table {}", count(fields, "field"), count(columns, "column")),
+            None,
             hint,
         )
     }
@@ -78,7 +96,11 @@ impl Fault {
     pub(super) fn too_many(columns: usize) -> Self {
         let hint = "put a field that holds delimiters in quotes, or set 'csv.ignore-parse-errors' = 'true' to skip \
                     such records";
-        Self::new(format!("the record has more fields than the {} of the table", count(columns, "column")), hint)
+        Self::of_record(
+            format!("the record has more fields than the {} of the table", count(columns, "column")),
+            None,
+            hint,
+        )
     }
 
     /// The text of the field is no value of its column.

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Options, types and results are those of Flink's `csv` format, which reads and writes with Jackson. The differences
-//! are on purpose, and all but the last two are loud in Flink or here:
+//! are on purpose, and all but the last are loud, in Flink or here:
 //!
 //! | Input | Flink | Here |
 //! | --- | --- | --- |
@@ -18,8 +18,8 @@
 //! | a blank line, where the table has several columns | an error | no row |
 //! | with quotes disabled, a value that has a delimiter | written, and reads back as two | an error |
 //! | an array's element that has the element delimiter | written, and reads back as two | an error |
-//! | a carriage return that no line feed follows | ends the record | is part of the field |
 //! | the null literal in place of a `ROW` with several fields | an error | NULL |
+//! | a carriage return that no line feed follows | ends the record | is part of the field |
 
 mod column;
 mod cut;

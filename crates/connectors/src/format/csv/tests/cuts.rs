@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::super::CsvCutter;
 use super::*;
-use crate::format::records::RecordReader;
+use crate::format::records::{Cutter, RecordReader};
 
 /// What is read of an input: the rows and what was rejected, each with its offset.
 type Read = (Vec<(u64, String)>, Vec<(u64, Vec<u8>)>, u64);
@@ -54,6 +54,18 @@ fn records_leave_as_soon_as_they_have_arrived() {
     let mut reader = RecordReader::new(input, cutter, "test.csv".into(), 1024);
     let mut next = || reader.next_records().unwrap().map(|records| records.to_vec());
     assert_eq!([next(), next(), next()], [Some(b"a\n".to_vec()), Some(b"\"b\n\"\n".to_vec()), Some(b"c".to_vec())]);
+}
+
+#[test]
+fn a_record_without_an_end_is_explained_by_its_quote() {
+    let hint = |text: &[u8]| {
+        let mut cutter = CsvCutter::new(&CsvOptions::default());
+        assert_eq!(cutter.last_end(text, 0), None);
+        cutter.hint()
+    };
+    assert!(hint(b"a,\"b").contains("is never closed"));
+    assert!(hint(b"a,\"b\"").contains("is never closed"));
+    assert!(hint(b"a,b\"").contains("is it a text file?"));
 }
 
 /// Bytes among which those with a meaning are frequent.

@@ -44,6 +44,17 @@ fn the_first_bad_record_is_told() {
 }
 
 #[test]
+fn a_wrong_number_of_fields_weighs_more_than_the_values_that_it_shifts() {
+    let columns = schema(&[("a", DataType::Int64), ("b", DataType::Int64)]);
+    let message = |text: &[u8]| refusal(&columns, &options(&[]), text).0;
+    assert_eq!(message(b"x,1,2\n"), "the record has more fields than the 2 columns of the table: x,1,2");
+    assert_eq!(message(b"x\n"), "the record has 1 field, but the table 2 columns: x");
+    assert!(message(b"x,\"y\"z\n").starts_with("not valid CSV: something follows"));
+    assert!(message(b"x,y\n").starts_with("column 'a'"));
+    assert!(message(b"\"a\"b,1,2,3\n").starts_with("not valid CSV: something follows"));
+}
+
+#[test]
 fn hints_name_the_likely_cause() {
     let columns = schema(&[("id", DataType::Int64)]);
     let hint = |text: &[u8]| refusal(&columns, &options(&[]), text).1;
