@@ -14,6 +14,8 @@ pub struct CsvCutter {
     dialect: Dialect,
     /// Where the bytes that it has seen end.
     state: State,
+    /// Whether a record has ended. Comments before the first one stay with it: it may be the header.
+    started: bool,
 }
 
 /// What the next byte is part of.
@@ -37,13 +39,15 @@ enum State {
     QuotedEscape,
     /// A comment.
     Comment,
+    /// What follows a carriage return at the start of a record, where blank lines are skipped.
+    Return,
 }
 
 impl CsvCutter {
     /// A cutter at the start of an input.
     #[must_use]
     pub fn new(options: &CsvOptions) -> Self {
-        Self { dialect: options.dialect, state: State::Input }
+        Self { dialect: options.dialect, state: State::Input, started: !options.dialect.comments }
     }
 
     /// Goes from `at` to the next place where something changes; gives the end of the last record that has
@@ -56,6 +60,12 @@ impl CsvCutter {
             State::Input => self.state = State::Record,
             State::Record if self.dialect.comments && byte == b' ' => *at += 1,
             State::Record if self.dialect.comments && byte == b'#' => self.state = State::Comment,
+            State::Record if self.dialect.comments && byte == b'\r' => self.enter(State::Return, at),
+            State::Record | State::Return if self.dialect.comments && byte == b'\n' => {
+                self.enter(State::Record, at);
+                return Some(*at);
+            }
+            State::Return => self.state = State::Plain,
             State::Record | State::Field if Some(byte) == self.dialect.quote => self.enter(State::Quoted, at),
             State::Record | State::Field => self.state = State::Plain,
             State::Plain if self.dialect.escape.is_none() && !self.dialect.comments => {
@@ -104,7 +114,9 @@ impl CsvCutter {
             byte if byte == self.dialect.delimiter => State::Field,
             _ => State::PlainEscape,
         };
-        (self.state == State::Record).then_some(*at)
+        let ended = self.state == State::Record;
+        self.started |= ended;
+        ended.then_some(*at)
     }
 
     fn in_comment(&mut self, block: &[u8], at: &mut usize) -> Option<usize> {
@@ -134,7 +146,7 @@ impl Cutter for CsvCutter {
         while at < block.len() {
             last = self.advance(block, &mut at).or(last);
         }
-        last
+        last.filter(|_| self.started)
     }
 
     fn hint(&self) -> &'static str {

@@ -115,6 +115,10 @@ impl<'a> Records<'a> {
         if bytes.starts_with(BYTE_ORDER_MARK) {
             self.fields.seek(BYTE_ORDER_MARK.len());
         }
+        let comments = header && self.decoder.options.dialect.comments;
+        while comments && self.fields.pos() < bytes.len() && self.fields.skip_comment() {
+            self.offset += 1;
+        }
         if header && self.fields.pos() < bytes.len() {
             while !self.fields.step().last {}
             self.offset += self.fields.take_inner_lines() + 1;

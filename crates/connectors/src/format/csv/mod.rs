@@ -14,7 +14,6 @@
 //! | `1` or `yes` into `BOOLEAN` | `FALSE` | an error; `true` and `false` are read, in any case |
 //! | a number past the range of `DOUBLE` (`1e400`) | infinity | an error |
 //! | the 30th of February | a day of March, or the 28th or 29th | an error |
-//! | `2026-1-5` into `DATE` | read | an error |
 //! | a blank line, where the table has several columns | an error | no row |
 //! | with quotes disabled, a value that has a delimiter | written, and reads back as two | an error |
 //! | an array's element that has the element delimiter | written, and reads back as two | an error |

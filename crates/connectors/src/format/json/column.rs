@@ -58,7 +58,7 @@ pub(super) fn column(field: &FieldRef, options: &JsonOptions, rows: usize) -> Co
         DataType::Decimal128(precision, scale) => {
             primitive::<Decimal128Type>(Decimal::new(*precision, *scale, field.is_nullable()), data_type, rows)
         }
-        DataType::Date32 => primitive::<Date32Type>(Date, data_type, rows),
+        DataType::Date32 => primitive::<Date32Type>(Date { zeros_optional: false }, data_type, rows),
         DataType::Time32(TimeUnit::Millisecond) => {
             primitive::<Time32MillisecondType>(Time { seconds_optional: false }, data_type, rows)
         }

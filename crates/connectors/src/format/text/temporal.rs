@@ -15,7 +15,10 @@ pub enum TimestampFormat {
 }
 
 /// Reads `DATE`: `2026-11-29`.
-pub(in crate::format) struct Date;
+pub(in crate::format) struct Date {
+    /// Whether `2026-1-5` is one too.
+    pub(in crate::format) zeros_optional: bool,
+}
 
 /// Reads `TIME`: `10:00:00`, with up to nine digits of a fraction.
 pub(in crate::format) struct Time {
@@ -93,7 +96,8 @@ impl Parse<i64> for Timestamp {
 
 impl Parse<i32> for Date {
     fn parse(&self, text: &[u8]) -> Result<Option<i32>, Misfit> {
-        parse_date(text).map(Some).ok_or_else(not_a_date)
+        let date = parse_date(text).or_else(|| self.zeros_optional.then(|| parse_short_date(text))?);
+        date.map(Some).ok_or_else(not_a_date)
     }
 }
 
@@ -127,6 +131,20 @@ fn parse_date(text: &[u8]) -> Option<i32> {
         return None;
     }
     Some(days_from_civil(year, month, day))
+}
+
+/// The days since 1970-01-01 of `yyyy-[M]M-[d]d`.
+#[cold]
+fn parse_short_date(text: &[u8]) -> Option<i32> {
+    let mut parts = text.split(|byte| *byte == b'-');
+    let (year, month, day) = (parts.next()?, parts.next()?, parts.next()?);
+    let padded = |part: &[u8]| match part {
+        [ones] => Some([b'0', *ones]),
+        [tens, ones] => Some([*tens, *ones]),
+        _ => None,
+    };
+    let date = [year, &padded(month)?, &padded(day)?].join(&b'-');
+    parts.next().is_none().then(|| parse_date(&date))?
 }
 
 /// The second of the day, and the nanoseconds past it, of `HH:mm:ss` with an optional fraction.

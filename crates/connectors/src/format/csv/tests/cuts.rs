@@ -36,6 +36,7 @@ fn every_cut_of_a_small_input_gives_the_same_rows() {
         &[("ignore-first-line", "true")],
         &[("escape-character", "\\")],
         &[("allow-comments", "true"), ("ignore-first-line", "true")],
+        &[("allow-comments", "true"), ("escape-character", "\\")],
         &[("disable-quote-character", "true")],
         &[("quote-character", "'"), ("escape-character", "\"")],
     ] {
@@ -44,6 +45,15 @@ fn every_cut_of_a_small_input_gives_the_same_rows() {
         for read_bytes in 1..text.len() {
             assert_eq!(read(text.as_bytes(), &options, 2, read_bytes), whole, "{set:?}, {read_bytes} bytes at a time");
         }
+    }
+}
+
+#[test]
+fn comments_before_the_header_stay_with_it() {
+    let text = b"# a\n\r\n  \n#\nx,y\n# b\n1,2\n";
+    let options = options(&[("allow-comments", "true"), ("ignore-first-line", "true")]);
+    for read_bytes in 1..text.len() {
+        assert_eq!(read(text, &options, 2, read_bytes), (vec![(6, "1|2".to_owned())], vec![], 7));
     }
 }
 

@@ -72,6 +72,10 @@ fn the_first_record_of_a_file_may_be_a_header() {
     assert_eq!(three("\u{feff}x,y,z\n1,2,3\n", header), ["1|2|3"]);
     let decoded = decode(&strings(1), &options(header), b"\"x\ny\"\n1\n").unwrap();
     assert_eq!((decoded.offsets, decoded.offset_count), (Some(vec![2]), 3));
+    let commented = &[("ignore-first-line", "true"), ("allow-comments", "true")];
+    assert_eq!(three("# \"made\n\r\n  #\nx,y,z\n#\n1,2,3\n", commented), ["1|2|3"]);
+    assert!(three("# made\n", commented).is_empty());
+    assert_eq!(three("\n1,2,3\n", header), ["1|2|3"]);
     assert!(three("", header).is_empty());
     assert!(three("\u{feff}", header).is_empty());
     let decoder = CsvDecoder::new(strings(1), &strings(1), options(header)).unwrap();

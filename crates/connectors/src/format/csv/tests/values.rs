@@ -43,6 +43,10 @@ fn booleans() {
 #[test]
 fn dates_and_times() {
     check(DataType::Date32, &[("2024-02-29", "2024-02-29"), ("2026-02-29", "is not a date like 2026-11-29")]);
+    check(DataType::Date32, &[("2026-1-5", "2026-01-05"), ("1969-12-1", "1969-12-01")]);
+    for malformed in ["26-1-5", "2026-1", "2026-1-5-1", "2026-001-5", "2026--5", "2026-2-30", "2026-1-x", "-2026-1-5"] {
+        check(DataType::Date32, &[(malformed, "is not a date like 2026-11-29")]);
+    }
     let time = DataType::Time32(TimeUnit::Millisecond);
     check(time, &[("10:00:00", "10:00:00"), ("10:00", "10:00:00"), ("10:00:00.5", "10:00:00.500")]);
     check(
