@@ -73,6 +73,22 @@ fn a_line_without_an_end_is_a_row_once_the_input_ends() {
 }
 
 #[test]
+fn a_csv_record_leaves_when_its_last_line_has_arrived() {
+    const COLUMNS: &str = "(id BIGINT, note STRING) WITH ('connector' = 'stdio', 'format' = 'csv'";
+    let folder = fresh();
+    let tables =
+        format!("CREATE TABLE notes {COLUMNS}, 'csv.ignore-first-line' = 'true'); CREATE TABLE copy {COLUMNS});");
+    let sql = format!("{tables} INSERT INTO copy SELECT id, note FROM notes WHERE id > 0;");
+    let mut running = Running::start(folder.path(), &sql, &[]);
+    running.write("id,note\n1,\"two\n");
+    running.assert_silent();
+    running.write("lines\"\n-1,no\n2,\"o");
+    assert_eq!(running.wait_for(2), ["1,\"two", "lines\""]);
+    running.write("ne\"");
+    assert_eq!(running.end(), (Some(0), vec!["2,one".to_owned()], String::new()));
+}
+
+#[test]
 fn a_closed_pipe_ends_the_run_quietly() {
     for mode in [&[][..], &["--batch"], &["--output", "json"]] {
         let folder = fresh();

@@ -1,5 +1,5 @@
-//! How fast JSON lines become Arrow on one core: generated events of 200 bytes, five columns asked for, one of them
-//! nested. Run it with `cargo run --release -p tidemill-connectors --example decode_bench`.
+//! How fast JSON lines and CSV become Arrow on one core: generated events of 200 bytes in JSON, five columns asked for,
+//! one of them nested; the same five columns in CSV. Run it with `cargo run --release -p tidemill-connectors --example decode_bench`.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -7,7 +7,10 @@ use std::time::Instant;
 
 use arrow::buffer::Buffer;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
+use tidemill_connectors::format::csv::{CsvCutter, CsvDecoder, CsvEncoder, CsvOptions};
 use tidemill_connectors::format::json::{JsonDecoder, JsonEncoder, JsonOptions};
+use tidemill_connectors::format::records::Cutter;
+use tidemill_connectors::format::{RecordDecoder, RowEncoder};
 use tidemill_core::{Error, Result};
 
 const TOTAL_BYTES: usize = 200_000_000;
@@ -61,28 +64,53 @@ fn generate() -> (Vec<Buffer>, u64) {
 
 fn main() -> Result<()> {
     let (chunks, lines) = generate();
-    let bytes: usize = chunks.iter().map(Buffer::len).sum();
-    println!("{lines} events, {} bytes each", bytes as u64 / lines);
-    measure("decode, 5 columns", &chunks, lines, schema())?;
-    measure("decode, none", &chunks, lines, Arc::new(Schema::empty()))?;
+    let json = |columns| JsonDecoder::new(columns, JsonOptions::default());
+    measure("json, 5 columns", &chunks, lines, &json(schema())?)?;
+    measure("json, none", &chunks, lines, &json(Arc::new(Schema::empty()))?)?;
+    encoded("json", &chunks, &json(schema())?, &JsonEncoder::new(schema(), JsonOptions::default())?)?;
 
-    let decoder = JsonDecoder::new(schema(), JsonOptions::default())?;
-    let encoder = JsonEncoder::new(schema(), JsonOptions::default())?;
-    let batches: Vec<_> =
-        chunks.iter().map(|chunk| decoder.decode(chunk, false).map_err(|e| e.error)).collect::<Result<_>>()?;
-    let (start, mut out) = (Instant::now(), Vec::new());
-    for batch in &batches {
-        out.clear();
-        encoder.encode(&batch.rows, None, &mut out)?;
-    }
-    let seconds = start.elapsed().as_secs_f64();
-    println!("encode, 5 columns: {:.2} M events/s", lines as f64 / seconds / 1e6);
+    let chunks = encoded("csv", &chunks, &json(schema())?, &CsvEncoder::new(schema(), CsvOptions::default())?)?;
+    let csv = |columns| CsvDecoder::new(columns, &schema(), CsvOptions::default());
+    measure("csv, 5 columns", &chunks, lines, &csv(schema())?)?;
+    measure("csv, none", &chunks, lines, &csv(Arc::new(Schema::empty()))?)?;
+    cut(&chunks);
     Ok(())
 }
 
+/// Prints how fast the rows of `chunks` are encoded; gives what was written.
+fn encoded(
+    name: &str,
+    chunks: &[Buffer],
+    decoder: &dyn RecordDecoder,
+    encoder: &dyn RowEncoder,
+) -> Result<Vec<Buffer>> {
+    let batches = chunks.iter().map(|chunk| decoder.decode(chunk, false).map_err(|e| e.error));
+    let batches = batches.collect::<Result<Vec<_>>>()?;
+    let (start, mut written, mut rows) = (Instant::now(), Vec::with_capacity(batches.len()), 0);
+    for batch in &batches {
+        let mut out = Vec::with_capacity(CHUNK_BYTES);
+        encoder.encode(&batch.rows, None, &mut out)?;
+        written.push(Buffer::from_vec(out));
+        rows += batch.rows.num_rows();
+    }
+    println!("{name}, encode: {:.2} M events/s", rows as f64 / start.elapsed().as_secs_f64() / 1e6);
+    Ok(written)
+}
+
+/// Prints how fast the ends of records are found, which is serial: without quotes, and with one that is in the way.
+fn cut(chunks: &[Buffer]) {
+    for (name, quote) in [("without quotes", &b""[..]), ("with quotes", b"\"\"\n")] {
+        let blocks: Vec<_> = chunks.iter().map(|chunk| [quote, chunk.as_slice()].concat()).collect();
+        let bytes: usize = blocks.iter().map(Vec::len).sum();
+        let (start, mut cutter) = (Instant::now(), CsvCutter::new(&CsvOptions::default()));
+        let ends = blocks.iter().filter_map(|block| cutter.last_end(block, 0)).count();
+        let seconds = start.elapsed().as_secs_f64();
+        println!("csv, cut {ends} blocks {name}: {:.2} GB/s", bytes as f64 / seconds / 1e9);
+    }
+}
+
 /// Prints the best of some rounds.
-fn measure(name: &str, chunks: &[Buffer], lines: u64, schema: SchemaRef) -> Result<()> {
-    let decoder = JsonDecoder::new(schema, JsonOptions::default())?;
+fn measure(name: &str, chunks: &[Buffer], lines: u64, decoder: &dyn RecordDecoder) -> Result<()> {
     let bytes: usize = chunks.iter().map(Buffer::len).sum();
     let mut best = f64::INFINITY;
     for _ in 0..ROUNDS {
@@ -95,6 +123,7 @@ fn measure(name: &str, chunks: &[Buffer], lines: u64, schema: SchemaRef) -> Resu
         }
         best = best.min(start.elapsed().as_secs_f64());
     }
-    println!("{name}: {:.2} M events/s, {:.2} GB/s", lines as f64 / best / 1e6, bytes as f64 / best / 1e9);
+    let (rate, speed) = (lines as f64 / best / 1e6, bytes as f64 / best / 1e9);
+    println!("{name}: {rate:.2} M events/s of {} bytes, {speed:.2} GB/s", bytes as u64 / lines);
     Ok(())
 }

@@ -54,7 +54,7 @@ impl FilesystemOptions {
         let written = table.options.required("path")?;
         let local = local_path(&table.options, written)?;
         let folder = local.is_relative().then(|| table.folder.clone());
-        let format = FileFormat::from_options(&table.options)?;
+        let format = FileFormat::from_table(table)?;
         Ok(Self {
             written: written.into(),
             path: table.folder.join(local),

@@ -86,8 +86,8 @@ fn a_missing_option_and_an_unknown_format_are_refused() {
     let missing = |options| FilesystemConnector.source(&table(Path::new(""), options)).err().unwrap();
     assert_eq!(missing(&[("format", "json")]).message(), "the option 'path' is missing");
     assert_eq!(missing(&[("path", "x")]).message(), "the option 'format' is missing");
-    let error = missing(&[("path", "x"), ("format", "csv")]);
-    assert_eq!(error.hint_text(), Some("supported formats: json"));
+    let error = missing(&[("path", "x"), ("format", "protobuf")]);
+    assert_eq!(error.hint_text(), Some("supported formats: csv, json"));
 }
 
 #[tokio::test]

@@ -3,30 +3,41 @@
 //! A format knows no file and no pipe; a system knows no format but by name. So every system
 //! reads and writes every format that is in the list here.
 
+pub mod csv;
 pub mod json;
 pub mod parquet;
 pub mod records;
+mod text;
 
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::buffer::Buffer;
-use arrow::datatypes::SchemaRef;
+use arrow::datatypes::{Schema, SchemaRef};
 use tidemill_core::{Error, Result, RowKind};
-use tidemill_runtime::connector::{DecodeError, Decoded, OptionSpec, Options, ScanRequest, nearest};
+use tidemill_runtime::connector::{DecodeError, Decoded, OptionSpec, Options, ScanRequest, TableSpec, nearest};
 
-pub(crate) use self::json::sql_type;
+use self::csv::{CsvCutter, CsvDecoder, CsvEncoder, CsvOptions};
 use self::json::{JsonDecoder, JsonEncoder, JsonOptions};
 use self::records::{AtLineEnds, Cutter};
+pub(crate) use self::text::shown::sql_type;
 
 /// The names that `'format' = '...'` may have.
-const NAMES: &[&str] = &["json"];
+const NAMES: &[&str] = &["csv", "json"];
 
-const FORMAT: OptionSpec = OptionSpec { key: "format", doc: "How rows stand in the bytes: json (one object a line)." };
+const FORMAT: OptionSpec =
+    OptionSpec { key: "format", doc: "How rows stand in the bytes: csv, or json (one object a line)." };
 
 /// A format of text, with its options: records that stand one after the other.
 #[derive(Debug, Clone)]
 pub enum TextFormat {
+    /// Fields by position, one record a line.
+    Csv {
+        /// The columns that a record has, in their order.
+        record: SchemaRef,
+        /// How records are read and written.
+        options: CsvOptions,
+    },
     /// One JSON object a line.
     Json(JsonOptions),
 }
@@ -41,14 +52,14 @@ pub enum FileFormat {
 }
 
 impl FileFormat {
-    /// The format that a table's options ask for.
+    /// The format that a table asks for.
     ///
     /// # Errors
-    /// As [`TextFormat::from_options`].
-    pub fn from_options(options: &Options) -> Result<Self> {
-        match options.get("format") {
+    /// As [`TextFormat::from_table`].
+    pub fn from_table(table: &TableSpec) -> Result<Self> {
+        match table.options.get("format") {
             Some("parquet") => Ok(Self::Parquet),
-            _ => TextFormat::from_options(options, None).map(Self::Text),
+            _ => TextFormat::from_table(table, None).map(Self::Text),
         }
     }
 }
@@ -68,17 +79,25 @@ pub trait RowEncoder: Send {
 }
 
 impl TextFormat {
-    /// The format that a table's options ask for.
+    /// The format that a table asks for.
     ///
     /// # Errors
-    /// `Invalid` if `format` is missing and there is no `default`, if it names no format of the
-    /// list, or if an option of the format has a wrong value.
-    pub fn from_options(options: &Options, default: Option<&str>) -> Result<Self> {
+    /// `Invalid` if the option `format` is missing and there is no `default`, if it names no format of the list, if an
+    /// option of the format has a wrong value, or if the format does not have a column's type.
+    pub fn from_table(table: &TableSpec, default: Option<&str>) -> Result<Self> {
+        let options = &table.options;
         let name = match options.get("format").or(default) {
             Some(name) => name,
             None => options.required("format")?,
         };
         match name {
+            "csv" => {
+                let (record, csv) = (record(table), CsvOptions::from_options(options)?);
+                // A column that is not asked for has a place all the same: its type is checked with the others.
+                CsvDecoder::new(Arc::clone(&record), &record, csv.clone())
+                    .map_err(|error| at_format(options, &error))?;
+                Ok(Self::Csv { record, options: csv })
+            }
             "json" => Ok(Self::Json(JsonOptions::from_options(options)?)),
             _ => Err(unknown(options, name)),
         }
@@ -88,6 +107,7 @@ impl TextFormat {
     #[must_use]
     pub fn extension(&self) -> &'static str {
         match self {
+            Self::Csv { .. } => "csv",
             Self::Json(_) => "json",
         }
     }
@@ -96,6 +116,9 @@ impl TextFormat {
     pub fn decoder(&self, request: &ScanRequest) -> Result<Arc<dyn RecordDecoder>> {
         let columns = Arc::clone(&request.columns);
         match self {
+            Self::Csv { record, options } => {
+                Ok(Arc::new(CsvDecoder::new(columns, record, options.clone())?.keep_rejected(request.keep_rejected)))
+            }
             Self::Json(options) => {
                 Ok(Arc::new(JsonDecoder::new(columns, options.clone())?.keep_rejected(request.keep_rejected)))
             }
@@ -106,6 +129,7 @@ impl TextFormat {
     #[must_use]
     pub fn cutter(&self) -> Box<dyn Cutter> {
         match self {
+            Self::Csv { options, .. } => Box::new(CsvCutter::new(options)),
             Self::Json(_) => Box::new(AtLineEnds),
         }
     }
@@ -113,6 +137,7 @@ impl TextFormat {
     /// An encoder for rows of `schema`.
     pub fn encoder(&self, schema: SchemaRef) -> Result<Box<dyn RowEncoder>> {
         match self {
+            Self::Csv { options, .. } => Ok(Box::new(CsvEncoder::new(schema, options.clone())?)),
             Self::Json(options) => Ok(Box::new(JsonEncoder::new(schema, options.clone())?)),
         }
     }
@@ -120,7 +145,23 @@ impl TextFormat {
 
 /// The options of a system that takes a format: its own, `format`, and those of every format.
 pub(crate) fn with_format_options(own: &[OptionSpec]) -> Vec<OptionSpec> {
-    [own, &[FORMAT], json::OPTIONS].concat()
+    [own, &[FORMAT], csv::OPTIONS, json::OPTIONS].concat()
+}
+
+/// The columns that stand in a table's records: those that the path of a file says are not among them.
+fn record(table: &TableSpec) -> SchemaRef {
+    let fields = table.schema.fields().iter();
+    let stands = |name: &str| !table.partitioned_by.iter().any(|column| &**column == name);
+    Arc::new(Schema::new(fields.filter(|field| stands(field.name())).cloned().collect::<Vec<_>>()))
+}
+
+/// An error of a format, with the place where the format is named.
+fn at_format(options: &Options, error: &Error) -> Error {
+    let placed = options.refuse("format", error.message());
+    match error.hint_text() {
+        Some(hint) => placed.hint(hint),
+        None => placed,
+    }
 }
 
 fn unknown(options: &Options, name: &str) -> Error {
@@ -128,6 +169,18 @@ fn unknown(options: &Options, name: &str) -> Error {
     match nearest(name, NAMES.iter().copied()) {
         Some(near) => error.hint(format!("did you mean '{near}'?")),
         None => error.hint(format!("supported formats: {}", NAMES.join(", "))),
+    }
+}
+
+impl RecordDecoder for CsvDecoder {
+    fn decode(&self, records: &Buffer, first_of_file: bool) -> Result<Decoded, DecodeError> {
+        Self::decode(self, records, first_of_file)
+    }
+}
+
+impl RowEncoder for CsvEncoder {
+    fn encode(&self, rows: &RecordBatch, kinds: Option<&[RowKind]>, out: &mut Vec<u8>) -> Result<()> {
+        Self::encode(self, rows, kinds, out)
     }
 }
 

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! The serial part of reading ends here: a chunk can be decoded on any core. The bytes that were
-//! read are the chunk; only the tail after the last line end is copied, to the head of the next.
+//! read are the chunk; only the tail after the last record is copied, to the head of the next.
 
 use std::io::{self, ErrorKind, Read};
 use std::mem;
@@ -26,15 +26,20 @@ pub const READ_BYTES: usize = 1 << 20;
 /// What the first call reads, in bytes.
 const FIRST_READ_BYTES: usize = 64 << 10;
 
-/// The longest line that is accepted, in bytes. Without a limit a binary file with no line end
+/// The longest record that is accepted, in bytes. Without a limit a binary file with no line end
 /// would be read into memory whole.
-pub const MAX_LINE_BYTES: usize = 256 << 20;
+pub const MAX_RECORD_BYTES: usize = 256 << 20;
 
 /// Finds where records end.
 pub trait Cutter: Send {
     /// The end of the last whole record of `block`, which begins where a record does. A call before
     /// this one has looked at its first `known` bytes, and found no end there.
     fn last_end(&mut self, block: &[u8], known: usize) -> Option<usize>;
+
+    /// What to do where no end is found within the limit.
+    fn hint(&self) -> &'static str {
+        "the input must have one row a line; is it a text file?"
+    }
 }
 
 /// Every line is a record.
@@ -55,7 +60,7 @@ pub struct RecordReader<R> {
     /// How much the next read asks for: little at first, so that many files can be opened at their heads.
     read_bytes: usize,
     most_read_bytes: usize,
-    max_line_bytes: usize,
+    max_record_bytes: usize,
     /// What was read after the last whole record.
     tail: Vec<u8>,
     lines_before: u64,
@@ -71,7 +76,7 @@ impl<R: Read> RecordReader<R> {
             name,
             read_bytes: read_bytes.min(FIRST_READ_BYTES),
             most_read_bytes: read_bytes,
-            max_line_bytes: MAX_LINE_BYTES,
+            max_record_bytes: MAX_RECORD_BYTES,
             tail: Vec::new(),
             lines_before: 0,
             ended: false,
@@ -83,7 +88,7 @@ impl<R: Read> RecordReader<R> {
     /// Every block but the last ends where a record does; the last where the input does.
     ///
     /// # Errors
-    /// `Unavailable` if reading fails, `Data` if a line is longer than [`MAX_LINE_BYTES`].
+    /// `Unavailable` if reading fails, `Data` if a record is longer than [`MAX_RECORD_BYTES`].
     pub fn next_records(&mut self) -> Result<Option<Buffer>> {
         let mut block = mem::take(&mut self.tail);
         while !self.ended {
@@ -93,8 +98,8 @@ impl<R: Read> RecordReader<R> {
                 self.cut(&mut block, end);
                 return Ok(Some(compact(block)));
             }
-            if block.len() > self.max_line_bytes {
-                return Err(self.line_too_long(block.len()));
+            if block.len() > self.max_record_bytes {
+                return Err(self.record_too_long(block.len()));
             }
         }
         Ok((!block.is_empty()).then(|| compact(block)))
@@ -131,14 +136,14 @@ impl<R: Read> RecordReader<R> {
         Error::unavailable(format!("cannot read {}: {e}", self.name)).because(e).hint(hint)
     }
 
-    fn line_too_long(&self, bytes: usize) -> Error {
+    fn record_too_long(&self, bytes: usize) -> Error {
         let line = self.lines_before + 1;
-        let limit = self.max_line_bytes;
+        let limit = self.max_record_bytes;
         Error::data(format!(
-            "{}: line {line} is longer than the limit of {limit} bytes ({bytes} bytes without a line end)",
+            "{}: the record at line {line} is longer than the limit of {limit} bytes ({bytes} bytes without an end)",
             self.name
         ))
-        .hint("the input must have one row a line; is it a text file?")
+        .hint(self.cutter.hint())
     }
 }
 

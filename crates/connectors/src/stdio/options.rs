@@ -7,5 +7,5 @@ use crate::format::TextFormat;
 
 /// The format of the bytes: JSON lines, unless the table says otherwise.
 pub fn format(table: &TableSpec) -> Result<TextFormat> {
-    TextFormat::from_options(&table.options, Some("json"))
+    TextFormat::from_table(table, Some("json"))
 }

@@ -26,6 +26,6 @@ fn the_format_is_json_unless_said_otherwise() {
         assert!(StdioConnector.source(&table(options)).unwrap().bounded());
         assert_eq!(StdioConnector.sink(&table(options)).unwrap().changelog(), ChangelogMode::Append);
     }
-    let error = StdioConnector.source(&table(&[("format", "csv")])).err().unwrap();
-    assert_eq!(error.hint_text(), Some("supported formats: json"));
+    let error = StdioConnector.source(&table(&[("format", "protobuf")])).err().unwrap();
+    assert_eq!(error.hint_text(), Some("supported formats: csv, json"));
 }

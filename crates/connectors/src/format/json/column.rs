@@ -1,8 +1,6 @@
 //! What is common to all columns: a value at the cursor becomes the next element of an Arrow array.
 
-use arrow::array::{
-    ArrayRef, ArrowPrimitiveType, BooleanArray, BooleanBufferBuilder, NullBufferBuilder, PrimitiveArray,
-};
+use arrow::array::{ArrayRef, ArrowPrimitiveType};
 use arrow::buffer::Buffer;
 use arrow::datatypes::{
     DataType, Date32Type, Decimal128Type, FieldRef, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
@@ -10,16 +8,20 @@ use arrow::datatypes::{
     TimestampNanosecondType,
 };
 use std::sync::Arc;
-use tidemill_core::{Error, Result as CoreResult};
+use tidemill_core::Result as CoreResult;
 
-use super::decimal::Decimal;
-use super::fault::{Fault, sql_type};
+use super::NAME;
+use super::fault::Fault;
 use super::nested::{ListColumn, MapColumn, RowColumn};
-use super::number::{Float, Integer};
 use super::options::JsonOptions;
+use super::scalar::timestamp;
 use super::scan::Cursor;
-use super::temporal::{Date, Time, Timestamp};
 use super::text::{BytesColumn, StringColumn};
+use crate::format::text::decimal::Decimal;
+use crate::format::text::number::{Float, Integer};
+use crate::format::text::temporal::{Date, Time};
+use crate::format::text::unsupported;
+use crate::format::text::values::{Booleans, Values, boolean, not_a_boolean};
 
 /// An Arrow array that grows by the values of lines.
 ///
@@ -46,7 +48,7 @@ pub(super) fn column(field: &FieldRef, options: &JsonOptions, rows: usize) -> Co
     let zoned = |zone: &Option<Arc<str>>| zone.is_some();
     let format = options.timestamp_format;
     Ok(match data_type {
-        DataType::Boolean => Box::new(BooleanColumn::new(rows)),
+        DataType::Boolean => Box::new(BooleanColumn(Booleans::new(rows))),
         DataType::Int8 => primitive::<Int8Type>(Integer::default(), data_type, rows),
         DataType::Int16 => primitive::<Int16Type>(Integer::default(), data_type, rows),
         DataType::Int32 => primitive::<Int32Type>(Integer::default(), data_type, rows),
@@ -56,30 +58,26 @@ pub(super) fn column(field: &FieldRef, options: &JsonOptions, rows: usize) -> Co
         DataType::Decimal128(precision, scale) => {
             primitive::<Decimal128Type>(Decimal::new(*precision, *scale, field.is_nullable()), data_type, rows)
         }
-        DataType::Date32 => primitive::<Date32Type>(Date, data_type, rows),
-        DataType::Time32(TimeUnit::Millisecond) => primitive::<Time32MillisecondType>(Time, data_type, rows),
+        DataType::Date32 => primitive::<Date32Type>(Date { zeros_optional: false }, data_type, rows),
+        DataType::Time32(TimeUnit::Millisecond) => {
+            primitive::<Time32MillisecondType>(Time { seconds_optional: false }, data_type, rows)
+        }
         DataType::Timestamp(TimeUnit::Millisecond, zone) => {
-            primitive::<TimestampMillisecondType>(Timestamp::new(format, zoned(zone), 1_000), data_type, rows)
+            primitive::<TimestampMillisecondType>(timestamp(format, zoned(zone), 1_000), data_type, rows)
         }
         DataType::Timestamp(TimeUnit::Microsecond, zone) => {
-            primitive::<TimestampMicrosecondType>(Timestamp::new(format, zoned(zone), 1_000_000), data_type, rows)
+            primitive::<TimestampMicrosecondType>(timestamp(format, zoned(zone), 1_000_000), data_type, rows)
         }
         DataType::Timestamp(TimeUnit::Nanosecond, zone) => {
-            primitive::<TimestampNanosecondType>(Timestamp::new(format, zoned(zone), 1_000_000_000), data_type, rows)
+            primitive::<TimestampNanosecondType>(timestamp(format, zoned(zone), 1_000_000_000), data_type, rows)
         }
         DataType::Utf8View => Box::new(StringColumn::new(rows)),
         DataType::BinaryView => Box::new(BytesColumn::new(rows)),
         DataType::Struct(fields) => Box::new(RowColumn::new(fields.clone(), options, rows)?),
         DataType::List(element) => Box::new(ListColumn::new(element, options, rows)?),
         DataType::Map(entries, _) => Box::new(MapColumn::new(field.name(), entries, options, rows)?),
-        _ => return Err(unsupported(field.name(), data_type)),
+        _ => return Err(unsupported(NAME, field.name(), data_type)),
     })
-}
-
-/// A column of a type that JSON is not read into or written from.
-pub(super) fn unsupported(column: &str, data_type: &DataType) -> Error {
-    Error::invalid(format!("the format 'json' does not have the type {} of the column '{column}'", sql_type(data_type)))
-        .hint("declare another type, such as STRING")
 }
 
 /// Reads one value of a type with a fixed width.
@@ -91,9 +89,7 @@ pub(super) trait Read<T> {
 /// Values of a fixed width.
 struct PrimitiveColumn<T: ArrowPrimitiveType, R> {
     reader: R,
-    data_type: DataType,
-    values: Vec<T::Native>,
-    nulls: NullBufferBuilder,
+    values: Values<T>,
 }
 
 fn primitive<T: ArrowPrimitiveType>(
@@ -101,108 +97,57 @@ fn primitive<T: ArrowPrimitiveType>(
     data_type: &DataType,
     rows: usize,
 ) -> Box<dyn Column> {
-    Box::new(PrimitiveColumn::<T, _> {
-        reader,
-        data_type: data_type.clone(),
-        values: Vec::with_capacity(rows),
-        nulls: NullBufferBuilder::new(rows),
-    })
+    Box::new(PrimitiveColumn::<T, _> { reader, values: Values::new(data_type, rows) })
 }
 
 impl<T: ArrowPrimitiveType, R: Read<T::Native>> Column for PrimitiveColumn<T, R> {
     fn append(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Fault> {
-        match self.reader.read(cursor)? {
-            Some(value) => {
-                self.values.push(value);
-                self.nulls.append_non_null();
-            }
-            None => self.append_null(),
-        }
+        self.values.push(self.reader.read(cursor)?);
         Ok(())
     }
 
     fn append_null(&mut self) {
-        self.values.push(T::Native::default());
-        self.nulls.append_null();
+        self.values.push_null();
     }
 
     fn truncate(&mut self, len: usize) {
         self.values.truncate(len);
-        self.nulls.truncate(len);
     }
 
-    fn finish(mut self: Box<Self>, _chunk: &Buffer) -> CoreResult<ArrayRef> {
-        let array = PrimitiveArray::<T>::try_new(self.values.into(), self.nulls.finish())?;
-        Ok(Arc::new(array.with_data_type(self.data_type)))
+    fn finish(self: Box<Self>, _chunk: &Buffer) -> CoreResult<ArrayRef> {
+        self.values.finish()
     }
 }
 
 /// `BOOLEAN`.
-struct BooleanColumn {
-    values: BooleanBufferBuilder,
-    nulls: NullBufferBuilder,
-}
+struct BooleanColumn(Booleans);
 
 impl BooleanColumn {
-    fn new(rows: usize) -> Self {
-        Self { values: BooleanBufferBuilder::new(rows), nulls: NullBufferBuilder::new(rows) }
-    }
-
     fn read(cursor: &mut Cursor<'_>) -> Result<bool, Fault> {
         match cursor.peek() {
             b't' => cursor.word("true").map(|()| true),
             b'f' => cursor.word("false").map(|()| false),
-            b'"' => {
-                let text = cursor.string()?.unescaped();
-                match text.trim_ascii() {
-                    text if text.eq_ignore_ascii_case(b"true") => Ok(true),
-                    text if text.eq_ignore_ascii_case(b"false") => Ok(false),
-                    _ => Err(not_a_boolean()),
-                }
-            }
-            _ => Err(not_a_boolean()),
+            b'"' => Ok(boolean(&cursor.string()?.unescaped())?),
+            _ => Err(not_a_boolean().into()),
         }
     }
 }
 
-#[cold]
-fn not_a_boolean() -> Fault {
-    Fault::value("is neither true nor false")
-}
-
 impl Column for BooleanColumn {
     fn append(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Fault> {
-        self.values.append(Self::read(cursor)?);
-        self.nulls.append_non_null();
+        self.0.push(Self::read(cursor)?);
         Ok(())
     }
 
     fn append_null(&mut self) {
-        self.values.append(false);
-        self.nulls.append_null();
+        self.0.push_null();
     }
 
     fn truncate(&mut self, len: usize) {
-        self.values.truncate(len);
-        self.nulls.truncate(len);
+        self.0.truncate(len);
     }
 
-    fn finish(mut self: Box<Self>, _chunk: &Buffer) -> CoreResult<ArrayRef> {
-        Ok(Arc::new(BooleanArray::new(self.values.finish(), self.nulls.finish())))
-    }
-}
-
-/// The text of a number or string: what scalar types are read from. A string is trimmed, as Flink does.
-///
-/// `quoted` tells whether it was a string. Any other value is a fault with `problem`.
-pub(super) fn scalar<T>(
-    cursor: &mut Cursor<'_>,
-    problem: &'static str,
-    parse: impl FnOnce(&[u8], bool) -> Result<T, Fault>,
-) -> Result<T, Fault> {
-    match cursor.peek() {
-        b'"' => parse(cursor.string()?.unescaped().trim_ascii(), true),
-        b'-' | b'0'..=b'9' => parse(cursor.number()?, false),
-        _ => Err(Fault::value(problem)),
+    fn finish(self: Box<Self>, _chunk: &Buffer) -> CoreResult<ArrayRef> {
+        Ok(self.0.finish())
     }
 }

@@ -10,10 +10,9 @@ use super::fault::{Fault, line_end};
 use super::object::Object;
 use super::options::JsonOptions;
 use super::scan::Cursor;
+use crate::format::text::utf8::Utf8;
+use crate::format::text::{BYTE_ORDER_MARK, MAX_CHUNK_BYTES};
 
-/// The longest chunk: views and list offsets have 31 bits.
-const MAX_CHUNK_BYTES: usize = i32::MAX as usize;
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// What room to make at first: a line is seldom shorter.
 const LINE_BYTES: usize = 100;
 
@@ -87,8 +86,7 @@ struct Lines<'a> {
     offset: u64,
     /// The rows' offsets, from the first line on that held no row.
     offsets: Option<Vec<u32>>,
-    /// Up to where the bytes are known to be valid UTF-8.
-    valid_to: usize,
+    utf8: Utf8,
 }
 
 impl<'a> Lines<'a> {
@@ -103,7 +101,7 @@ impl<'a> Lines<'a> {
             rows: 0,
             offset: 0,
             offsets: None,
-            valid_to: valid_utf8_to(bytes, 0),
+            utf8: Utf8::of(bytes),
         }
     }
 
@@ -141,7 +139,7 @@ impl<'a> Lines<'a> {
     /// Reads one line, with its end; `false` if it is blank.
     #[inline]
     fn line(&mut self, start: usize) -> Result<bool, Fault> {
-        if start >= self.valid_to {
+        if !self.utf8.covers(start) {
             self.check_utf8(start)?;
         }
         self.cursor.space();
@@ -162,14 +160,10 @@ impl<'a> Lines<'a> {
     fn check_utf8(&mut self, start: usize) -> Result<(), Fault> {
         let bytes = self.cursor.bytes();
         let end = line_end(bytes, start);
-        match simdutf8::compat::from_utf8(&bytes[start..end]) {
-            Ok(_) => {
-                self.valid_to = valid_utf8_to(bytes, start);
-                Ok(())
-            }
-            Err(error) => Err(Fault::line(start + error.valid_up_to(), "a byte that is not UTF-8")
-                .hint("convert the input to UTF-8, or set 'json.ignore-parse-errors' = 'true' to skip such lines")),
-        }
+        self.utf8.check(bytes, start, end).map_err(|at| {
+            Fault::line(at, "a byte that is not UTF-8")
+                .hint("convert the input to UTF-8, or set 'json.ignore-parse-errors' = 'true' to skip such lines")
+        })
     }
 
     #[inline]
@@ -185,16 +179,4 @@ impl<'a> Lines<'a> {
     fn count_rowless(&mut self) {
         self.offsets.get_or_insert_with(|| (0..self.rows as u32).collect());
     }
-}
-
-/// Where the first line from `start` on begins that is not UTF-8; the end if all are.
-fn valid_utf8_to(bytes: &[u8], start: usize) -> usize {
-    if simdutf8::basic::from_utf8(&bytes[start..]).is_ok() {
-        return bytes.len();
-    }
-    let valid = match simdutf8::compat::from_utf8(&bytes[start..]) {
-        Ok(_) => bytes.len() - start,
-        Err(error) => error.valid_up_to(),
-    };
-    memchr::memrchr(b'\n', &bytes[start..start + valid]).map_or(start, |end| start + end + 1)
 }

@@ -1,22 +1,17 @@
 //! From record batches to lines, each one object with the columns in their order.
 
-use arrow::array::{
-    Array, ArrowPrimitiveType, AsArray, BinaryViewArray, BooleanArray, PrimitiveArray, RecordBatch, StringViewArray,
-};
+use arrow::array::{Array, AsArray, RecordBatch, StringViewArray};
 use arrow::buffer::OffsetBuffer;
-use arrow::datatypes::{
-    DataType, Date32Type, Decimal128Type, FieldRef, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
-    Int64Type, SchemaRef, Time32MillisecondType, TimeUnit, TimestampMicrosecondType, TimestampMillisecondType,
-    TimestampNanosecondType,
-};
-use base64::display::Base64Display;
-use base64::engine::general_purpose::STANDARD;
+use arrow::datatypes::{DataType, Decimal128Type, FieldRef, SchemaRef};
 use tidemill_core::{Error, Result, RowKind};
 
-use super::column::{self, unsupported};
-use super::fault::fraction_digits;
-use super::options::{JsonOptions, TimestampFormat};
-use super::write::{write_date, write_decimal, write_display, write_float, write_string, write_time, write_timestamp};
+use super::options::JsonOptions;
+use super::string::write_string;
+use super::{NAME, column};
+use crate::format::text::temporal::TimestampFormat;
+use crate::format::text::unsupported;
+use crate::format::text::write::write_decimal;
+use crate::format::text::writer::{Scalars, Writer, primitive, scalars};
 
 /// Writes rows as JSON lines.
 #[derive(Debug)]
@@ -68,7 +63,7 @@ impl JsonEncoder {
                     out.push(b',');
                 }
                 out.extend_from_slice(key);
-                writer.write_or_null(row, out);
+                write_or_null(writer.as_ref(), row, out);
             }
             out.extend_from_slice(b"}\n");
         }
@@ -83,97 +78,27 @@ fn key(field: &FieldRef) -> Vec<u8> {
     key
 }
 
-/// The elements of one array as JSON.
-trait Writer {
-    /// Whether the element is NULL.
-    fn null(&self, row: usize) -> bool;
-
-    /// Appends an element that is not NULL.
-    fn write(&self, row: usize, out: &mut Vec<u8>);
-
-    /// Appends an element.
-    fn write_or_null(&self, row: usize, out: &mut Vec<u8>) {
-        if self.null(row) {
-            out.extend_from_slice(b"null");
-        } else {
-            self.write(row, out);
-        }
+/// Appends an element.
+fn write_or_null(writer: &dyn Writer, row: usize, out: &mut Vec<u8>) {
+    if writer.null(row) {
+        out.extend_from_slice(b"null");
+    } else {
+        writer.write(row, out);
     }
-}
-
-/// An array whose elements a function writes.
-struct Scalars<'a, A, F>(&'a A, F);
-
-impl<A: Array, F: Fn(&A, usize, &mut Vec<u8>)> Writer for Scalars<'_, A, F> {
-    fn null(&self, row: usize) -> bool {
-        self.0.is_null(row)
-    }
-
-    fn write(&self, row: usize, out: &mut Vec<u8>) {
-        (self.1)(self.0, row, out);
-    }
-}
-
-/// A writer of a primitive array, from one of its values.
-fn primitive<'a, T: ArrowPrimitiveType>(
-    array: &'a dyn Array,
-    write: impl Fn(T::Native, &mut Vec<u8>) + 'a,
-) -> Box<dyn Writer + 'a> {
-    let write = move |array: &PrimitiveArray<T>, row: usize, out: &mut Vec<u8>| write(array.value(row), out);
-    Box::new(Scalars(array.as_primitive::<T>(), write))
 }
 
 fn writer<'a>(name: &str, array: &'a dyn Array, format: TimestampFormat) -> Result<Box<dyn Writer + 'a>> {
-    let timestamp = |unit: TimeUnit, zoned: bool| {
-        move |value: i64, out: &mut Vec<u8>| write_timestamp(value, fraction_digits(unit), zoned, format, out)
-    };
+    if let Some(writer) = scalars(array, b"\"", format) {
+        return Ok(writer);
+    }
     Ok(match array.data_type() {
-        DataType::Boolean => Box::new(Scalars(array.as_boolean(), |array: &BooleanArray, row, out: &mut Vec<u8>| {
-            out.extend_from_slice(if array.value(row) { b"true" } else { b"false" });
-        })),
-        DataType::Int8 => primitive::<Int8Type>(array, write_display),
-        DataType::Int16 => primitive::<Int16Type>(array, write_display),
-        DataType::Int32 => primitive::<Int32Type>(array, write_display),
-        DataType::Int64 => primitive::<Int64Type>(array, write_display),
-        DataType::Float32 => primitive::<Float32Type>(array, |value, out| {
-            write_float(f64::from(value), ryu::Buffer::new().format(value), out);
-        }),
-        DataType::Float64 => {
-            primitive::<Float64Type>(array, |value, out| write_float(value, ryu::Buffer::new().format(value), out))
-        }
         DataType::Decimal128(_, scale) => {
             let scale = *scale;
             primitive::<Decimal128Type>(array, move |value, out| write_decimal(value, scale, out))
         }
-        DataType::Date32 => primitive::<Date32Type>(array, |days, out| {
-            out.push(b'"');
-            write_date(i64::from(days), out);
-            out.push(b'"');
-        }),
-        DataType::Time32(TimeUnit::Millisecond) => primitive::<Time32MillisecondType>(array, |value, out| {
-            out.push(b'"');
-            write_time(i64::from(value) * 1_000_000, 3, out);
-            out.push(b'"');
-        }),
-        DataType::Timestamp(unit @ TimeUnit::Millisecond, zone) => {
-            primitive::<TimestampMillisecondType>(array, timestamp(*unit, zone.is_some()))
-        }
-        DataType::Timestamp(unit @ TimeUnit::Microsecond, zone) => {
-            primitive::<TimestampMicrosecondType>(array, timestamp(*unit, zone.is_some()))
-        }
-        DataType::Timestamp(unit @ TimeUnit::Nanosecond, zone) => {
-            primitive::<TimestampNanosecondType>(array, timestamp(*unit, zone.is_some()))
-        }
         DataType::Utf8View => {
             Box::new(Scalars(array.as_string_view(), |array: &StringViewArray, row, out: &mut Vec<u8>| {
                 write_string(array.value(row).as_bytes(), out);
-            }))
-        }
-        DataType::BinaryView => {
-            Box::new(Scalars(array.as_binary_view(), |array: &BinaryViewArray, row, out: &mut Vec<u8>| {
-                out.push(b'"');
-                write_display(Base64Display::new(array.value(row), &STANDARD), out);
-                out.push(b'"');
             }))
         }
         DataType::Struct(_) => Box::new(Row::new(array, format)?),
@@ -190,7 +115,7 @@ fn writer<'a>(name: &str, array: &'a dyn Array, format: TimestampFormat) -> Resu
                 values: writer(name, map.values().as_ref(), format)?,
             })
         }
-        other => return Err(unsupported(name, other)),
+        other => return Err(unsupported(NAME, name, other)),
     })
 }
 
@@ -221,7 +146,7 @@ impl Writer for Row<'_> {
                 out.push(b',');
             }
             out.extend_from_slice(key);
-            writer.write_or_null(row, out);
+            write_or_null(writer.as_ref(), row, out);
         }
         out.push(b'}');
     }
@@ -258,7 +183,7 @@ impl Writer for List<'_> {
             if place > 0 {
                 out.push(b',');
             }
-            self.values.write_or_null(element, out);
+            write_or_null(self.values.as_ref(), element, out);
         }
         out.push(b']');
     }
@@ -277,7 +202,7 @@ impl Writer for Map<'_> {
             }
             write_string(self.keys.value(element).as_bytes(), out);
             out.push(b':');
-            self.values.write_or_null(element, out);
+            write_or_null(self.values.as_ref(), element, out);
         }
         out.push(b'}');
     }

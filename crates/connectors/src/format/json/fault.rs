@@ -2,14 +2,13 @@
 
 use std::borrow::Cow;
 
-use arrow::datatypes::{DataType, TimeUnit};
+use arrow::datatypes::DataType;
 use memchr::memchr;
 use tidemill_core::Error;
 
 use super::scan::Cursor;
-
-/// How many characters of a line or value a message shows.
-const EXCERPT_CHARS: usize = 80;
+use crate::format::text::Misfit;
+use crate::format::text::shown::{excerpt, sql_type};
 
 const IGNORE_LINES: &str = "fix the line, or set 'json.ignore-parse-errors' = 'true' to skip such lines";
 
@@ -118,6 +117,16 @@ impl Fault {
     }
 }
 
+impl From<Misfit> for Fault {
+    #[cold]
+    fn from(misfit: Misfit) -> Self {
+        let (problem, hint) = misfit.into_parts();
+        let mut fault = Self::value(problem);
+        fault.0.hint = hint;
+        fault
+    }
+}
+
 /// Where the line that starts at `start` ends, its line end left out.
 pub(super) fn line_end(bytes: &[u8], start: usize) -> usize {
     memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |length| start + length)
@@ -132,56 +141,4 @@ fn value_at(bytes: &[u8], start: usize) -> &[u8] {
         Err(_) => line_end(bytes, start),
     };
     &bytes[start..end]
-}
-
-/// The start of a text, with what can't be printed replaced.
-fn excerpt(text: &[u8]) -> String {
-    let text = String::from_utf8_lossy(text.trim_ascii_end());
-    let mut shown: String = text.chars().take(EXCERPT_CHARS).flat_map(printable).collect();
-    if text.chars().nth(EXCERPT_CHARS).is_some() {
-        shown.push('…');
-    }
-    shown
-}
-
-fn printable(c: char) -> impl Iterator<Item = char> {
-    let escaped = c.is_control().then(|| c.escape_default());
-    let plain = (!c.is_control()).then_some(c);
-    escaped.into_iter().flatten().chain(plain)
-}
-
-/// The type as the user declared it.
-pub(crate) fn sql_type(data_type: &DataType) -> String {
-    match data_type {
-        DataType::Boolean => "BOOLEAN".into(),
-        DataType::Int8 => "TINYINT".into(),
-        DataType::Int16 => "SMALLINT".into(),
-        DataType::Int32 => "INT".into(),
-        DataType::Int64 => "BIGINT".into(),
-        DataType::Float32 => "FLOAT".into(),
-        DataType::Float64 => "DOUBLE".into(),
-        DataType::Decimal128(precision, scale) => format!("DECIMAL({precision}, {scale})"),
-        DataType::Utf8View => "STRING".into(),
-        DataType::BinaryView => "BYTES".into(),
-        DataType::Date32 => "DATE".into(),
-        DataType::Time32(_) => "TIME".into(),
-        DataType::Timestamp(unit, zone) => {
-            let name = if zone.is_some() { "TIMESTAMP_LTZ" } else { "TIMESTAMP" };
-            format!("{name}({})", fraction_digits(*unit))
-        }
-        DataType::Struct(_) => "ROW".into(),
-        DataType::List(element) => format!("ARRAY<{}>", sql_type(element.data_type())),
-        DataType::Map(..) => "MAP".into(),
-        other => other.to_string(),
-    }
-}
-
-/// How many digits of a second a unit holds.
-pub(super) fn fraction_digits(unit: TimeUnit) -> usize {
-    match unit {
-        TimeUnit::Second => 0,
-        TimeUnit::Millisecond => 3,
-        TimeUnit::Microsecond => 6,
-        TimeUnit::Nanosecond => 9,
-    }
 }

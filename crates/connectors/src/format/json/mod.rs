@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! Buffer of lines ─► JsonDecoder ─► Object ─► Column ─► RecordBatch ─► JsonEncoder ─► lines
-//!                     lines, errors   keys      one value (numbers, temporal, text, nested)
+//!                     lines, errors   keys      one value (scalar, text, nested)
 //! ```
 //!
 //! Options, coercions and results are those of Flink's `json` format. The differences are on purpose, and loud:
@@ -18,24 +18,25 @@
 //! | the fraction of a `TIME` | dropped | kept to the millisecond |
 
 mod column;
-mod decimal;
 mod decode;
 mod encode;
 mod fault;
 mod nested;
-mod number;
 mod object;
 mod options;
+mod scalar;
 mod scan;
 mod string;
-mod temporal;
 mod text;
-mod write;
 
 #[cfg(test)]
 mod tests;
 
 pub use decode::JsonDecoder;
 pub use encode::JsonEncoder;
-pub(crate) use fault::sql_type;
-pub use options::{JsonOptions, OPTIONS, TimestampFormat};
+pub use options::{JsonOptions, OPTIONS};
+
+pub use super::text::temporal::TimestampFormat;
+
+/// The format's name.
+const NAME: &str = "json";

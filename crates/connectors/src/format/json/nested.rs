@@ -5,17 +5,20 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, ListArray, MapArray, NullBufferBuilder, StructArray};
-use arrow::buffer::{Buffer, OffsetBuffer};
+use arrow::buffer::Buffer;
 use arrow::datatypes::{DataType, FieldRef, Fields};
 use tidemill_core::Result as CoreResult;
 
-use super::column::{Column, unsupported};
+use super::NAME;
+use super::column::Column;
 use super::fault::Fault;
 use super::object::{Object, Slot};
 use super::options::JsonOptions;
 use super::scan::Cursor;
 use super::string::Text;
 use super::text::StringColumn;
+use crate::format::text::ends::Ends;
+use crate::format::text::unsupported;
 
 /// `ROW`.
 pub(super) struct RowColumn {
@@ -59,38 +62,6 @@ impl Column for RowColumn {
         let columns = self.object.finish(chunk)?;
         let array = StructArray::try_new_with_length(self.fields, columns, self.nulls.finish(), self.len)?;
         Ok(Arc::new(array))
-    }
-}
-
-/// Where the elements of each row end.
-struct Ends {
-    offsets: Vec<i32>,
-    nulls: NullBufferBuilder,
-}
-
-impl Ends {
-    fn new(rows: usize) -> Self {
-        let mut offsets = Vec::with_capacity(rows + 1);
-        offsets.push(0);
-        Self { offsets, nulls: NullBufferBuilder::new(rows) }
-    }
-
-    /// Closes a row after `elements` in all. A chunk is shorter than 2^31 bytes, so there are fewer elements.
-    fn close(&mut self, elements: usize) {
-        self.offsets.push(elements as i32);
-        self.nulls.append_non_null();
-    }
-
-    fn append_null(&mut self) {
-        self.offsets.extend_from_within(self.offsets.len() - 1..);
-        self.nulls.append_null();
-    }
-
-    /// Keeps the first `len` rows; gives how many elements they have.
-    fn truncate(&mut self, len: usize) -> usize {
-        self.offsets.truncate(len + 1);
-        self.nulls.truncate(len);
-        self.offsets.last().map_or(0, |end| *end as usize)
     }
 }
 
@@ -138,9 +109,9 @@ impl Column for ListColumn {
     }
 
     fn finish(self: Box<Self>, chunk: &Buffer) -> CoreResult<ArrayRef> {
-        let Self { ends: Ends { offsets, mut nulls }, element } = *self;
-        let offsets = OffsetBuffer::new(offsets.into());
-        let array = ListArray::try_new(element.field, offsets, element.column.finish(chunk)?, nulls.finish())?;
+        let Self { ends, element } = *self;
+        let (offsets, nulls) = ends.finish();
+        let array = ListArray::try_new(element.field, offsets, element.column.finish(chunk)?, nulls)?;
         Ok(Arc::new(array))
     }
 }
@@ -159,10 +130,12 @@ pub(super) struct MapColumn {
 
 impl MapColumn {
     pub(super) fn new(name: &str, entries: &FieldRef, options: &JsonOptions, rows: usize) -> CoreResult<Self> {
-        let DataType::Struct(fields) = entries.data_type() else { return Err(unsupported(name, entries.data_type())) };
-        let [key, value] = &fields[..] else { return Err(unsupported(name, entries.data_type())) };
+        let DataType::Struct(fields) = entries.data_type() else {
+            return Err(unsupported(NAME, name, entries.data_type()));
+        };
+        let [key, value] = &fields[..] else { return Err(unsupported(NAME, name, entries.data_type())) };
         if key.data_type() != &DataType::Utf8View {
-            return Err(unsupported(name, key.data_type()).hint("the keys of a MAP in JSON are STRING"));
+            return Err(unsupported(NAME, name, key.data_type()).hint("the keys of a MAP in JSON are STRING"));
         }
         Ok(Self {
             entries: entries.clone(),
@@ -236,10 +209,10 @@ impl Column for MapColumn {
     }
 
     fn finish(self: Box<Self>, chunk: &Buffer) -> CoreResult<ArrayRef> {
-        let Self { entries, fields, ends: Ends { offsets, mut nulls }, keys, value } = *self;
+        let Self { entries, fields, ends, keys, value } = *self;
+        let (offsets, nulls) = ends.finish();
         let columns = vec![keys.finish(chunk)?, value.column.finish(chunk)?];
         let pairs = StructArray::try_new(fields, columns, None)?;
-        let offsets = OffsetBuffer::new(offsets.into());
-        Ok(Arc::new(MapArray::try_new(entries, offsets, pairs, nulls.finish(), false)?))
+        Ok(Arc::new(MapArray::try_new(entries, offsets, pairs, nulls, false)?))
     }
 }

@@ -3,6 +3,8 @@
 use tidemill_core::Result;
 use tidemill_runtime::connector::{OptionSpec, Options};
 
+use crate::format::text::temporal::TimestampFormat;
+
 const TIMESTAMP_FORMAT: &str = "json.timestamp-format.standard";
 const IGNORE_PARSE_ERRORS: &str = "json.ignore-parse-errors";
 const FAIL_ON_MISSING_FIELD: &str = "json.fail-on-missing-field";
@@ -24,16 +26,6 @@ pub const OPTIONS: &[OptionSpec] = &[
         doc: "'true' fails where a line lacks a column's field; 'false', the default, reads NULL.",
     },
 ];
-
-/// How timestamps are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum TimestampFormat {
-    /// `2026-11-29 10:00:00.000`
-    #[default]
-    Sql,
-    /// `2026-11-29T10:00:00.000`
-    Iso8601,
-}
 
 /// How JSON is read and written.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

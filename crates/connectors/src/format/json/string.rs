@@ -1,6 +1,8 @@
-//! The inside of strings: where they end, and the characters that escapes mean.
+//! The inside of strings: where they end, the characters that escapes mean, and the escapes of characters.
 
 use std::borrow::Cow;
+
+use crate::format::text::write::write_display;
 
 /// The inside of a string, as it stands in the line.
 #[derive(Debug, Clone, Copy)]
@@ -121,4 +123,25 @@ fn unescape_utf16<'a>(rest: &'a [u8], out: &mut Vec<u8>) -> &'a [u8] {
 /// The value of four hexadecimal digits, which were checked.
 fn hex(digits: &[u8]) -> u32 {
     digits[..4].iter().fold(0, |value, digit| value << 4 | char::from(*digit).to_digit(16).unwrap_or(0))
+}
+
+/// Appends a string, with what JSON does not let stand in it escaped.
+pub(super) fn write_string(text: &[u8], out: &mut Vec<u8>) {
+    out.push(b'"');
+    let mut rest = text;
+    while let Some(at) = rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20)) {
+        out.extend_from_slice(&rest[..at]);
+        match rest[at] {
+            b'\n' => out.extend_from_slice(b"\\n"),
+            b'\r' => out.extend_from_slice(b"\\r"),
+            b'\t' => out.extend_from_slice(b"\\t"),
+            0x08 => out.extend_from_slice(b"\\b"),
+            0x0c => out.extend_from_slice(b"\\f"),
+            control @ 0..0x20 => write_display(format_args!("\\u{control:04x}"), out),
+            quote => out.extend_from_slice(&[b'\\', quote]),
+        }
+        rest = &rest[at + 1..];
+    }
+    out.extend_from_slice(rest);
+    out.push(b'"');
 }

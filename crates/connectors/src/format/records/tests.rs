@@ -71,8 +71,8 @@ fn a_small_block_does_not_pin_a_large_buffer() {
 }
 
 #[test]
-fn a_line_longer_than_the_limit_names_the_input_the_line_and_the_size() {
-    let mut reader = RecordReader { max_line_bytes: 10, ..reader(Cursor::new("a\nb\nc\nd\n0123456789abcdef\n"), 4) };
+fn a_record_longer_than_the_limit_names_the_input_the_line_and_the_size() {
+    let mut reader = RecordReader { max_record_bytes: 10, ..reader(Cursor::new("a\nb\nc\nd\n0123456789abcdef\n"), 4) };
     let error = loop {
         match reader.next_records() {
             Ok(Some(_)) => {}
@@ -81,7 +81,10 @@ fn a_line_longer_than_the_limit_names_the_input_the_line_and_the_size() {
         }
     };
     assert_eq!(error.kind(), Kind::Data);
-    assert_eq!(error.message(), "test.json: line 5 is longer than the limit of 10 bytes (12 bytes without a line end)");
+    assert_eq!(
+        error.message(),
+        "test.json: the record at line 5 is longer than the limit of 10 bytes (12 bytes without an end)"
+    );
 }
 
 #[test]

@@ -1,31 +1,33 @@
-//! How scalar values look in JSON.
+//! How scalar values look as text.
 
 use std::io::Write;
 
-use super::options::TimestampFormat;
-use super::temporal::civil_from_days;
+use super::temporal::{TimestampFormat, civil_from_days};
 
 /// Appends what a value prints.
-pub(super) fn write_display(value: impl std::fmt::Display, out: &mut Vec<u8>) {
+pub(in crate::format) fn write_display(value: impl std::fmt::Display, out: &mut Vec<u8>) {
     write!(out, "{value}").expect("writing to memory does not fail");
 }
 
-/// Appends the shortest text that reads back as the number.
-pub(super) fn write_float(value: f64, text: &str, out: &mut Vec<u8>) {
+/// Appends the shortest text that reads back as the number, which is `shortest` if it is finite; `mark` stands around
+/// the names of those that are not.
+pub(in crate::format) fn write_float(value: f64, shortest: &str, mark: &[u8], out: &mut Vec<u8>) {
     if value.is_finite() {
-        out.extend_from_slice(text.as_bytes());
-    } else {
-        let name: &[u8] = match (value.is_nan(), value > 0.0) {
-            (true, _) => b"\"NaN\"",
-            (false, true) => b"\"Infinity\"",
-            (false, false) => b"\"-Infinity\"",
-        };
-        out.extend_from_slice(name);
+        out.extend_from_slice(shortest.as_bytes());
+        return;
+    }
+    let name: &[u8] = match (value.is_nan(), value > 0.0) {
+        (true, _) => b"NaN",
+        (false, true) => b"Infinity",
+        (false, false) => b"-Infinity",
+    };
+    for part in [mark, name, mark] {
+        out.extend_from_slice(part);
     }
 }
 
 /// Appends all the digits of a decimal.
-pub(super) fn write_decimal(unscaled: i128, scale: i8, out: &mut Vec<u8>) {
+pub(in crate::format) fn write_decimal(unscaled: i128, scale: i8, out: &mut Vec<u8>) {
     if unscaled < 0 {
         out.push(b'-');
     }
@@ -40,19 +42,26 @@ pub(super) fn write_decimal(unscaled: i128, scale: i8, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a timestamp that counts units of `10^-digits` seconds, in quotes.
-pub(super) fn write_timestamp(value: i64, digits: usize, zoned: bool, format: TimestampFormat, out: &mut Vec<u8>) {
+/// Appends a timestamp that counts units of `10^-digits` seconds.
+pub(in crate::format) fn write_timestamp(
+    value: i64,
+    digits: usize,
+    zoned: bool,
+    format: TimestampFormat,
+    out: &mut Vec<u8>,
+) {
     let units_a_day = 86_400 * 10i64.pow(digits as u32);
     let (days, units) = (value.div_euclid(units_a_day), value.rem_euclid(units_a_day));
-    out.push(b'"');
     write_date(days, out);
     out.push(if format == TimestampFormat::Sql { b' ' } else { b'T' });
     write_time(units * 10i64.pow(9 - digits as u32), digits, out);
-    out.extend_from_slice(if zoned { b"Z\"" } else { b"\"" });
+    if zoned {
+        out.push(b'Z');
+    }
 }
 
 /// Appends `yyyy-MM-dd`; a year of more than four digits has a plus, as in ISO 8601.
-pub(super) fn write_date(days: i64, out: &mut Vec<u8>) {
+pub(in crate::format) fn write_date(days: i64, out: &mut Vec<u8>) {
     let (year, month, day) = civil_from_days(days);
     match year {
         0..=9_999 => write_digits(year, 4, out),
@@ -66,7 +75,7 @@ pub(super) fn write_date(days: i64, out: &mut Vec<u8>) {
 }
 
 /// Appends `HH:mm:ss` and `digits` digits of the fraction.
-pub(super) fn write_time(nanos_of_day: i64, digits: usize, out: &mut Vec<u8>) {
+pub(in crate::format) fn write_time(nanos_of_day: i64, digits: usize, out: &mut Vec<u8>) {
     let (seconds, nanos) = (nanos_of_day / 1_000_000_000, nanos_of_day % 1_000_000_000);
     write_digits(seconds / 3_600, 2, out);
     out.push(b':');
@@ -88,25 +97,4 @@ fn write_digits(value: i64, width: usize, out: &mut Vec<u8>) {
         *digit = b'0' + (rest % 10) as u8;
         rest /= 10;
     }
-}
-
-/// Appends a string, with what JSON does not let stand in it escaped.
-pub(super) fn write_string(text: &[u8], out: &mut Vec<u8>) {
-    out.push(b'"');
-    let mut rest = text;
-    while let Some(at) = rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20)) {
-        out.extend_from_slice(&rest[..at]);
-        match rest[at] {
-            b'\n' => out.extend_from_slice(b"\\n"),
-            b'\r' => out.extend_from_slice(b"\\r"),
-            b'\t' => out.extend_from_slice(b"\\t"),
-            0x08 => out.extend_from_slice(b"\\b"),
-            0x0c => out.extend_from_slice(b"\\f"),
-            control @ 0..0x20 => write_display(format_args!("\\u{control:04x}"), out),
-            quote => out.extend_from_slice(&[b'\\', quote]),
-        }
-        rest = &rest[at + 1..];
-    }
-    out.extend_from_slice(rest);
-    out.push(b'"');
 }

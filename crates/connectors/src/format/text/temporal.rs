@@ -1,33 +1,53 @@
 //! Dates, times and timestamps, read by their fixed positions.
 
-use super::column::Read;
-use super::fault::Fault;
-use super::options::TimestampFormat;
-use super::scan::Cursor;
+use super::{Misfit, Parse};
 
 const NANOS_A_SECOND: i64 = 1_000_000_000;
 
+/// How timestamps are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum TimestampFormat {
+    /// `2026-11-29 10:00:00.000`
+    #[default]
+    Sql,
+    /// `2026-11-29T10:00:00.000`
+    Iso8601,
+}
+
 /// Reads `DATE`: `2026-11-29`.
-pub(super) struct Date;
+pub(in crate::format) struct Date {
+    /// Whether `2026-1-5` is one too.
+    pub(in crate::format) zeros_optional: bool,
+}
 
 /// Reads `TIME`: `10:00:00`, with up to nine digits of a fraction.
-pub(super) struct Time;
+pub(in crate::format) struct Time {
+    /// Whether `10:00` is one too.
+    pub(in crate::format) seconds_optional: bool,
+}
 
 /// Reads `TIMESTAMP` and `TIMESTAMP_LTZ`.
-pub(super) struct Timestamp {
+pub(in crate::format) struct Timestamp {
     format: TimestampFormat,
     /// Whether a `Z` must end the text.
     zoned: bool,
     /// The unit: 1,000 for milliseconds.
     units_a_second: i64,
+    /// What to do about a text in the other form.
+    other_form: &'static str,
 }
 
 impl Timestamp {
-    pub(super) fn new(format: TimestampFormat, zoned: bool, units_a_second: i64) -> Self {
-        Self { format, zoned, units_a_second }
+    pub(in crate::format) fn new(
+        format: TimestampFormat,
+        zoned: bool,
+        units_a_second: i64,
+        other_form: &'static str,
+    ) -> Self {
+        Self { format, zoned, units_a_second, other_form }
     }
 
-    fn parse(&self, text: &[u8]) -> Result<i64, Fault> {
+    fn units(&self, text: &[u8]) -> Result<i64, Misfit> {
         let local = match (self.zoned, text.split_last()) {
             (true, Some((b'Z', local))) => local,
             (true, _) => return Err(self.malformed(text)),
@@ -44,61 +64,61 @@ impl Timestamp {
         let units = (i64::from(days) * 86_400 + seconds).checked_mul(self.units_a_second);
         units
             .and_then(|units| units.checked_add(nanos / (NANOS_A_SECOND / self.units_a_second)))
-            .ok_or_else(|| Fault::value("is out of its range"))
+            .ok_or_else(|| Misfit::new("is out of its range"))
     }
 
+    /// What to say of a text that is no timestamp.
     #[cold]
-    fn malformed(&self, text: &[u8]) -> Fault {
+    pub(in crate::format) fn malformed(&self, text: &[u8]) -> Misfit {
         let problem = match (self.format, self.zoned) {
             (TimestampFormat::Sql, false) => "is not a time like 2026-11-29 10:00:00.000",
             (TimestampFormat::Sql, true) => "is not a time like 2026-11-29 10:00:00.000Z",
             (TimestampFormat::Iso8601, false) => "is not a time like 2026-11-29T10:00:00.000",
             (TimestampFormat::Iso8601, true) => "is not a time like 2026-11-29T10:00:00.000Z",
         };
-        let fault = Fault::value(problem);
+        let misfit = Misfit::new(problem);
         match (self.format, text.get(10), self.zoned, text.last()) {
-            (TimestampFormat::Sql, Some(b'T'), ..) => {
-                fault.hint("for a 'T' between date and time, set 'json.timestamp-format.standard' = 'ISO-8601'")
+            (TimestampFormat::Sql, Some(b'T'), ..) | (TimestampFormat::Iso8601, Some(b' '), ..) => {
+                misfit.hint(self.other_form)
             }
-            (TimestampFormat::Iso8601, Some(b' '), ..) => {
-                fault.hint("for a space between date and time, set 'json.timestamp-format.standard' = 'SQL'")
-            }
-            (_, _, false, Some(b'Z')) => fault.hint("declare the column TIMESTAMP_LTZ, whose values end in Z"),
-            (_, _, true, Some(b'0'..=b'9')) => fault.hint("declare the column TIMESTAMP, whose values have no Z"),
-            _ => fault,
+            (_, _, false, Some(b'Z')) => misfit.hint("declare the column TIMESTAMP_LTZ, whose values end in Z"),
+            (_, _, true, Some(b'0'..=b'9')) => misfit.hint("declare the column TIMESTAMP, whose values have no Z"),
+            _ => misfit,
         }
     }
 }
 
-impl Read<i64> for Timestamp {
-    fn read(&self, cursor: &mut Cursor<'_>) -> Result<Option<i64>, Fault> {
-        if cursor.peek() != b'"' {
-            return Err(self.malformed(b""));
-        }
-        self.parse(&cursor.string()?.unescaped()).map(Some)
+impl Parse<i64> for Timestamp {
+    fn parse(&self, text: &[u8]) -> Result<Option<i64>, Misfit> {
+        self.units(text).map(Some)
     }
 }
 
-impl Read<i32> for Date {
-    fn read(&self, cursor: &mut Cursor<'_>) -> Result<Option<i32>, Fault> {
-        const PROBLEM: &str = "is not a date like 2026-11-29";
-        if cursor.peek() != b'"' {
-            return Err(Fault::value(PROBLEM));
-        }
-        parse_date(&cursor.string()?.unescaped()).map(Some).ok_or_else(|| Fault::value(PROBLEM))
+impl Parse<i32> for Date {
+    fn parse(&self, text: &[u8]) -> Result<Option<i32>, Misfit> {
+        let date = parse_date(text).or_else(|| self.zeros_optional.then(|| parse_short_date(text))?);
+        date.map(Some).ok_or_else(not_a_date)
     }
 }
 
-impl Read<i32> for Time {
-    fn read(&self, cursor: &mut Cursor<'_>) -> Result<Option<i32>, Fault> {
-        const PROBLEM: &str = "is not a time like 10:00:00";
-        if cursor.peek() != b'"' {
-            return Err(Fault::value(PROBLEM));
-        }
-        let time = parse_time(&cursor.string()?.unescaped(), false);
+impl Parse<i32> for Time {
+    fn parse(&self, text: &[u8]) -> Result<Option<i32>, Misfit> {
+        let time = parse_time(text, self.seconds_optional);
         let milliseconds = time.map(|(seconds, nanos)| (seconds * 1_000 + nanos / 1_000_000) as i32);
-        milliseconds.map(Some).ok_or_else(|| Fault::value(PROBLEM))
+        milliseconds.map(Some).ok_or_else(not_a_time)
     }
+}
+
+/// What to say of a text that is no date.
+#[cold]
+pub(in crate::format) fn not_a_date() -> Misfit {
+    Misfit::new("is not a date like 2026-11-29")
+}
+
+/// What to say of a text that is no time of a day.
+#[cold]
+pub(in crate::format) fn not_a_time() -> Misfit {
+    Misfit::new("is not a time like 10:00:00")
 }
 
 /// The days since 1970-01-01 of `yyyy-MM-dd`.
@@ -111,6 +131,20 @@ fn parse_date(text: &[u8]) -> Option<i32> {
         return None;
     }
     Some(days_from_civil(year, month, day))
+}
+
+/// The days since 1970-01-01 of `yyyy-[M]M-[d]d`.
+#[cold]
+fn parse_short_date(text: &[u8]) -> Option<i32> {
+    let mut parts = text.split(|byte| *byte == b'-');
+    let (year, month, day) = (parts.next()?, parts.next()?, parts.next()?);
+    let padded = |part: &[u8]| match part {
+        [ones] => Some([b'0', *ones]),
+        [tens, ones] => Some([*tens, *ones]),
+        _ => None,
+    };
+    let date = [year, &padded(month)?, &padded(day)?].join(&b'-');
+    parts.next().is_none().then(|| parse_date(&date))?
 }
 
 /// The second of the day, and the nanoseconds past it, of `HH:mm:ss` with an optional fraction.
@@ -172,7 +206,7 @@ fn days_from_civil(year: i32, month: i32, day: i32) -> i32 {
 }
 
 /// The year, month and day that lie `days` after 1970-01-01.
-pub(super) fn civil_from_days(days: i64) -> (i64, u32, u32) {
+pub(in crate::format) fn civil_from_days(days: i64) -> (i64, u32, u32) {
     let days = days + 719_468;
     let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
     let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;

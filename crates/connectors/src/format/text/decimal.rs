@@ -1,13 +1,11 @@
 //! `DECIMAL`: from the text, never through a floating-point number.
 
-use super::column::{Read, scalar};
-use super::fault::Fault;
 use super::number::Parts;
-use super::scan::Cursor;
+use super::{Misfit, Parse};
 
 /// Reads `DECIMAL(precision, scale)`, rounding half up. As in Flink, a number with more digits before the point than
 /// the type has room for is NULL.
-pub(super) struct Decimal {
+pub(in crate::format) struct Decimal {
     precision: i64,
     scale: i64,
     /// The first unscaled value that has too many digits.
@@ -17,7 +15,7 @@ pub(super) struct Decimal {
 
 impl Decimal {
     /// `precision` is 1 to 38, as Arrow has it.
-    pub(super) fn new(precision: u8, scale: i8, nullable: bool) -> Self {
+    pub(in crate::format) fn new(precision: u8, scale: i8, nullable: bool) -> Self {
         let limit = 10i128.checked_pow(u32::from(precision)).unwrap_or(i128::MAX);
         Self { precision: i64::from(precision), scale: i64::from(scale), limit, nullable }
     }
@@ -52,15 +50,13 @@ fn leading_zeros(parts: &Parts<'_>) -> usize {
     digits.take_while(|digit| **digit == b'0').count()
 }
 
-impl Read<i128> for Decimal {
-    fn read(&self, cursor: &mut Cursor<'_>) -> Result<Option<i128>, Fault> {
-        scalar(cursor, "is not a number", |text, _| {
-            let parts = Parts::split(text).ok_or_else(|| Fault::value("is not a number"))?;
-            match self.unscaled(&parts) {
-                None if !self.nullable => Err(Fault::value("has too many digits for it, and the column is NOT NULL")
-                    .hint("declare more digits, or drop NOT NULL to read such values as NULL")),
-                value => Ok(value),
-            }
-        })
+impl Parse<i128> for Decimal {
+    fn parse(&self, text: &[u8]) -> Result<Option<i128>, Misfit> {
+        let parts = Parts::split(text.trim_ascii()).ok_or_else(|| Misfit::new("is not a number"))?;
+        match self.unscaled(&parts) {
+            None if !self.nullable => Err(Misfit::new("has too many digits for it, and the column is NOT NULL")
+                .hint("declare more digits, or drop NOT NULL to read such values as NULL")),
+            value => Ok(value),
+        }
     }
 }

@@ -3,23 +3,21 @@
 use std::marker::PhantomData;
 use std::str::FromStr;
 
-use super::column::{Read, scalar};
-use super::fault::Fault;
-use super::scan::Cursor;
+use super::{Misfit, Parse};
 
 /// The digits of a number: `digits / 10^fraction * 10^exponent`, with its sign.
-pub(super) struct Parts<'a> {
-    pub(super) negative: bool,
+pub(in crate::format) struct Parts<'a> {
+    pub(in crate::format) negative: bool,
     /// The digits before the point.
-    pub(super) whole: &'a [u8],
+    pub(in crate::format) whole: &'a [u8],
     /// The digits after the point.
-    pub(super) fraction: &'a [u8],
-    pub(super) exponent: i64,
+    pub(in crate::format) fraction: &'a [u8],
+    pub(in crate::format) exponent: i64,
 }
 
 impl<'a> Parts<'a> {
     /// Splits a number as JSON or Java writes it (a plus and leading zeros included); `None` if it is not one.
-    pub(super) fn split(text: &'a [u8]) -> Option<Self> {
+    pub(in crate::format) fn split(text: &'a [u8]) -> Option<Self> {
         let (negative, rest) = match text.first()? {
             b'-' => (true, &text[1..]),
             b'+' => (false, &text[1..]),
@@ -64,25 +62,32 @@ fn exponent(text: &[u8]) -> Option<i64> {
 
 /// Reads `TINYINT`, `SMALLINT`, `INT` and `BIGINT`.
 #[derive(Default)]
-pub(super) struct Integer<T>(PhantomData<T>);
+pub(in crate::format) struct Integer<T>(PhantomData<T>);
 
-impl<T: TryFrom<i64>> Read<T> for Integer<T> {
+impl<T: TryFrom<i64>> Integer<T> {
+    /// The number as the type has it.
     #[inline]
-    fn read(&self, cursor: &mut Cursor<'_>) -> Result<Option<T>, Fault> {
-        let value = match plain(cursor) {
-            Some(value) => value,
-            None => scalar(cursor, "is not a whole number", |text, _| whole(text))?,
-        };
-        T::try_from(value).map(Some).map_err(|_| out_of_range())
+    pub(in crate::format) fn fit(&self, value: i64) -> Result<T, Misfit> {
+        T::try_from(value).map_err(|_| out_of_range())
     }
 }
 
-/// A plain integer of at most 18 digits, which can't overflow; `None`, and the cursor stays, for anything else.
+impl<T: TryFrom<i64>> Parse<T> for Integer<T> {
+    #[inline]
+    fn parse(&self, text: &[u8]) -> Result<Option<T>, Misfit> {
+        let value = match plain(text, 0) {
+            Some((value, end)) if end == text.len() => value,
+            _ => whole(text.trim_ascii())?,
+        };
+        self.fit(value).map(Some)
+    }
+}
+
+/// The plain integer that stands at `start`, of at most 18 digits, which can't overflow, and where it ends; `None` for
+/// anything else.
 #[inline]
-fn plain(cursor: &mut Cursor<'_>) -> Option<i64> {
-    let bytes = cursor.bytes();
-    let start = cursor.pos();
-    let negative = cursor.peek() == b'-';
+pub(in crate::format) fn plain(bytes: &[u8], start: usize) -> Option<(i64, usize)> {
+    let negative = bytes.get(start) == Some(&b'-');
     let first = start + usize::from(negative);
     let mut at = first;
     let mut value: i64 = 0;
@@ -96,19 +101,18 @@ fn plain(cursor: &mut Cursor<'_>) -> Option<i64> {
     if digits == 0 || digits > 18 || leading_zero || goes_on {
         return None;
     }
-    cursor.seek(at);
-    Some(if negative { -value } else { value })
+    Some((if negative { -value } else { value }, at))
 }
 
 /// Any text of a whole number: `12`, `12.0`, `1e3`.
-fn whole(text: &[u8]) -> Result<i64, Fault> {
-    let parts = Parts::split(text).ok_or_else(|| Fault::value("is not a whole number"))?;
+pub(in crate::format) fn whole(text: &[u8]) -> Result<i64, Misfit> {
+    let parts = Parts::split(text).ok_or_else(|| Misfit::new("is not a whole number"))?;
     let digits = || parts.whole.iter().chain(parts.fraction);
     let count = (parts.whole.len() + parts.fraction.len()) as i64;
     // How many of the digits stand before the point, once the exponent has moved it.
     let kept = parts.whole.len() as i64 + parts.exponent;
     if digits().skip(kept.clamp(0, count) as usize).any(|digit| *digit != b'0') {
-        return Err(Fault::value("has a fraction").hint("declare the column DECIMAL or DOUBLE, or round the value"));
+        return Err(Misfit::new("has a fraction").hint("declare the column DECIMAL or DOUBLE, or round the value"));
     }
     let mut value: i128 = 0;
     for digit in digits().take(kept.clamp(0, count) as usize) {
@@ -130,15 +134,15 @@ fn whole(text: &[u8]) -> Result<i64, Fault> {
 }
 
 #[cold]
-fn out_of_range() -> Fault {
-    Fault::value("is out of its range")
+fn out_of_range() -> Misfit {
+    Misfit::new("is out of its range")
 }
 
 /// Reads `FLOAT` and `DOUBLE`.
-pub(super) struct Float;
+pub(in crate::format) struct Float;
 
 /// What the two floating-point types differ in.
-pub(super) trait Floating: FromStr + Copy {
+pub(in crate::format) trait Floating: FromStr + Copy {
     const NAN: Self;
     const INFINITY: Self;
     fn finite(self) -> bool;
@@ -162,27 +166,25 @@ macro_rules! floating {
 floating!(f32);
 floating!(f64);
 
-impl<T: Floating> Read<T> for Float {
-    fn read(&self, cursor: &mut Cursor<'_>) -> Result<Option<T>, Fault> {
-        scalar(cursor, "is not a number", |text, quoted| match text {
-            b"NaN" if quoted => Ok(T::NAN),
-            b"Infinity" | b"+Infinity" if quoted => Ok(T::INFINITY),
-            b"-Infinity" if quoted => Ok(T::INFINITY.negated()),
-            _ => float(text, quoted),
-        })
-        .map(Some)
+impl<T: Floating> Parse<T> for Float {
+    fn parse(&self, text: &[u8]) -> Result<Option<T>, Misfit> {
+        match text.trim_ascii() {
+            b"NaN" => Ok(Some(T::NAN)),
+            b"Infinity" | b"+Infinity" => Ok(Some(T::INFINITY)),
+            b"-Infinity" => Ok(Some(T::INFINITY.negated())),
+            // Rust also takes words such as "inf".
+            text if Parts::split(text).is_some() => number(text).map(Some),
+            _ => Err(Misfit::new("is not a number")),
+        }
     }
 }
 
-fn float<T: Floating>(text: &[u8], quoted: bool) -> Result<T, Fault> {
-    // Rust also takes words such as "inf"; a JSON number was checked by the scanner.
-    if quoted && Parts::split(text).is_none() {
-        return Err(Fault::value("is not a number"));
-    }
+/// The value of a text that is known to be a number.
+pub(in crate::format) fn number<T: Floating>(text: &[u8]) -> Result<T, Misfit> {
     let value = std::str::from_utf8(text).ok().and_then(|text| text.parse::<T>().ok());
     match value {
         Some(value) if value.finite() => Ok(value),
         Some(_) => Err(out_of_range()),
-        None => Err(Fault::value("is not a number")),
+        None => Err(Misfit::new("is not a number")),
     }
 }
