@@ -5,6 +5,7 @@
 //! **Start at** [`program::Program`].
 
 pub mod case;
+pub mod duckdb;
 pub mod folder;
 pub mod program;
 pub mod rows;
