@@ -14,20 +14,27 @@ pub fn fresh() -> TempDir {
     tempfile::tempdir().expect("a temporary folder can be made")
 }
 
-/// A fresh folder with copies of the files of `folder`.
+/// A fresh folder with copies of what is in `folder`.
 ///
 /// # Panics
 /// If a file can't be copied.
 #[must_use]
 pub fn copy_of(folder: &Path) -> TempDir {
     let copy = fresh();
-    for file in fs::read_dir(folder).expect("the folder can be listed") {
-        let file = file.expect("the folder can be listed");
-        if file.file_type().is_ok_and(|t| t.is_file()) {
-            fs::copy(file.path(), copy.path().join(file.file_name())).expect("a file can be copied");
+    copy_into(folder, copy.path());
+    copy
+}
+
+fn copy_into(from: &Path, to: &Path) {
+    for name in names(from) {
+        let (from, to) = (from.join(&name), to.join(&name));
+        if from.is_dir() {
+            fs::create_dir(&to).expect("a folder can be made");
+            copy_into(&from, &to);
+        } else {
+            fs::copy(from, to).expect("a file can be copied");
         }
     }
-    copy
 }
 
 /// The names of everything in the folder, hidden or not, sorted; empty if there is no folder.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use tidemill_core::{Excerpt, Result};
-use tidemill_runtime::connector::{OptionSpec, Options};
+use tidemill_runtime::connector::{OptionSpec, Options, duration};
 use tidemill_runtime::exchange::KEY_GROUPS;
 
 /// Every key of `SET`, but for `tidemill.late-output.<target>`.
@@ -104,22 +104,6 @@ impl Settings {
     }
 }
 
-/// Flink's durations: a number, and a unit (milliseconds without one).
-fn duration(text: &str) -> Option<Duration> {
-    let text = text.trim();
-    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let number: u64 = text[..digits].parse().ok()?;
-    let unit_ms = match text[digits..].trim() {
-        "" | "ms" | "milli" | "millis" | "millisecond" | "milliseconds" => 1,
-        "s" | "sec" | "secs" | "second" | "seconds" => 1_000,
-        "m" | "min" | "minute" | "minutes" => 60_000,
-        "h" | "hour" | "hours" => 3_600_000,
-        "d" | "day" | "days" => 86_400_000,
-        _ => return None,
-    };
-    number.checked_mul(unit_ms).map(Duration::from_millis)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -128,15 +112,6 @@ mod tests {
         let place = Excerpt { origin: "q.sql".into(), text: "".into(), span: 0..0 };
         let mut settings = Settings::default();
         settings.set(key, value, &place).map(|()| settings)
-    }
-
-    #[test]
-    fn durations_are_flinks() {
-        assert_eq!(duration("500"), Some(Duration::from_millis(500)));
-        assert_eq!(duration("10 s"), Some(Duration::from_secs(10)));
-        assert_eq!(duration("1min"), Some(Duration::from_secs(60)));
-        assert_eq!(duration("1 fortnight"), None);
-        assert_eq!(duration("-1 s"), None);
     }
 
     #[test]

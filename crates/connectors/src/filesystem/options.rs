@@ -6,13 +6,18 @@ use std::sync::Arc;
 use tidemill_core::{Error, Result};
 use tidemill_runtime::connector::{OptionSpec, Options, TableSpec};
 
-use crate::format::TextFormat;
+use super::{partition, rolling};
+use crate::format::{FileFormat, with_file_format_options};
 
-/// The options of the connector itself; those of the formats are beside the formats.
-pub const OPTIONS: &[OptionSpec] = &[OptionSpec {
+const PATH: OptionSpec = OptionSpec {
     key: "path",
     doc: "The file to read, or the folder to write part files to; a relative path starts at the folder of the SQL file.",
-}];
+};
+
+/// Every option of the connector, with those of the formats.
+pub fn all() -> Vec<OptionSpec> {
+    with_file_format_options(&[&[PATH], partition::OPTIONS, rolling::OPTIONS].concat())
+}
 
 /// A table in files.
 #[derive(Debug, Clone)]
@@ -24,7 +29,7 @@ pub struct FilesystemOptions {
     /// Where the path was looked up from, if it is relative.
     pub folder: Option<PathBuf>,
     /// The format of the bytes.
-    pub format: TextFormat,
+    pub format: FileFormat,
 }
 
 impl FilesystemOptions {
@@ -33,7 +38,7 @@ impl FilesystemOptions {
         let written = table.options.required("path")?;
         let local = local_path(&table.options, written)?;
         let folder = local.is_relative().then(|| table.folder.clone());
-        let format = TextFormat::from_options(&table.options, None)?;
+        let format = FileFormat::from_options(&table.options)?;
         Ok(Self { written: written.into(), path: table.folder.join(local), folder, format })
     }
 

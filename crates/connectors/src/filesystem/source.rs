@@ -10,18 +10,20 @@ use tidemill_runtime::connector::{Chunk, PartitionReader, ScanRequest, Source};
 
 use super::options::FilesystemOptions;
 use crate::blocking::blocking;
-use crate::format::RecordDecoder;
 use crate::format::records::{READ_BYTES, RecordReader, RecordsChunk};
+use crate::format::{RecordDecoder, TextFormat};
 
 /// A file to read.
 pub struct FilesystemSource {
     options: FilesystemOptions,
+    format: TextFormat,
 }
 
 impl FilesystemSource {
     /// Reads the file that `options` name.
-    pub fn new(options: FilesystemOptions) -> Self {
-        Self { options }
+    pub fn new(options: FilesystemOptions) -> Result<Self> {
+        let format = options.format.readable()?.clone();
+        Ok(Self { options, format })
     }
 
     fn open_file(&self) -> Result<File> {
@@ -58,9 +60,9 @@ impl Source for FilesystemSource {
 
     async fn open(&self, request: &ScanRequest) -> Result<Vec<Box<dyn PartitionReader>>> {
         let file = blocking(|| self.open_file())?;
-        let decoder = self.options.format.decoder(request)?;
+        let decoder = self.format.decoder(request)?;
         let name = Arc::clone(&self.options.written);
-        let records = RecordReader::new(file, self.options.format.cutter(), Arc::clone(&name), READ_BYTES);
+        let records = RecordReader::new(file, self.format.cutter(), Arc::clone(&name), READ_BYTES);
         Ok(vec![Box::new(FileReader { name, records, decoder, first: true })])
     }
 }

@@ -3,7 +3,9 @@
 //! A format knows no file and no pipe; a system knows no format but by name. So every system
 //! reads and writes every format that is in the list here.
 
+mod file;
 pub mod json;
+pub mod parquet;
 pub mod records;
 
 use std::sync::Arc;
@@ -14,13 +16,16 @@ use arrow::datatypes::SchemaRef;
 use tidemill_core::{Error, Result, RowKind};
 use tidemill_runtime::connector::{DecodeError, Decoded, OptionSpec, Options, ScanRequest, nearest};
 
+pub(crate) use self::file::with_file_format_options;
+pub use self::file::{FileFormat, FileWriter};
 use self::json::{JsonDecoder, JsonEncoder, JsonOptions};
 use self::records::{AtLineEnds, Cutter};
 
-/// The names that `'format' = '...'` may have.
+/// The names of text in `'format' = '...'`.
 const NAMES: &[&str] = &["json"];
 
-const FORMAT: OptionSpec = OptionSpec { key: "format", doc: "How rows stand in the bytes: json (one object a line)." };
+const FORMAT: OptionSpec =
+    OptionSpec { key: "format", doc: "How rows stand in the bytes: json (one object a line); in files also parquet." };
 
 /// A format of text, with its options: records that stand one after the other.
 #[derive(Debug, Clone)]
@@ -56,7 +61,7 @@ impl TextFormat {
         };
         match name {
             "json" => Ok(Self::Json(JsonOptions::from_options(options)?)),
-            _ => Err(unknown(options, name)),
+            _ => Err(unknown(options, name, text_names())),
         }
     }
 
@@ -99,11 +104,16 @@ pub(crate) fn with_format_options(own: &[OptionSpec]) -> Vec<OptionSpec> {
     [own, &[FORMAT], json::OPTIONS].concat()
 }
 
-fn unknown(options: &Options, name: &str) -> Error {
+/// The names of the formats of text.
+fn text_names() -> impl Iterator<Item = &'static str> + Clone {
+    NAMES.iter().copied()
+}
+
+fn unknown(options: &Options, name: &str, known: impl Iterator<Item = &'static str> + Clone) -> Error {
     let error = options.refuse("format", format!("the format '{name}' is not supported"));
-    match nearest(name, NAMES.iter().copied()) {
+    match nearest(name, known.clone()) {
         Some(near) => error.hint(format!("did you mean '{near}'?")),
-        None => error.hint(format!("supported formats: {}", NAMES.join(", "))),
+        None => error.hint(format!("supported formats: {}", known.collect::<Vec<_>>().join(", "))),
     }
 }
 

@@ -1,8 +1,11 @@
 //! `WITH` and `SET` options: known keys only, and a nearest name for the others.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use tidemill_core::{Error, Excerpt, Result};
+
+use super::{duration, memory_size};
 
 /// An option that can be set.
 #[derive(Debug, Clone, Copy)]
@@ -64,6 +67,22 @@ impl Options {
         Err(self
             .refuse(key, format!("'{value}' is not a value of '{key}'"))
             .hint(format!("use one of: {}", known.join(", "))))
+    }
+
+    /// A duration of more than nothing; `default` where the option is not set.
+    pub fn duration(&self, key: &str, default: Duration) -> Result<Duration> {
+        self.quantity(key, default, |text| duration(text).filter(|d| !d.is_zero()), "a duration, such as '30 min'")
+    }
+
+    /// A size in bytes, more than nothing; `default` where the option is not set.
+    pub fn memory_size(&self, key: &str, default: u64) -> Result<u64> {
+        self.quantity(key, default, |text| memory_size(text).filter(|b| *b > 0), "a size, such as '128MB'")
+    }
+
+    fn quantity<T>(&self, key: &str, default: T, read: impl Fn(&str) -> Option<T>, what: &str) -> Result<T> {
+        let Some(text) = self.get(key) else { return Ok(default) };
+        let refused = || self.refuse(key, format!("'{text}' is not a value of '{key}'")).hint(format!("write {what}"));
+        read(text).ok_or_else(refused)
     }
 
     /// An error about the option `key`, with its place.

@@ -39,7 +39,8 @@ pub async fn run(
     let mut sinks = vec![];
     for statement in &pipeline.statements {
         check_bounded(statement)?;
-        sinks.push(outputs.rows(statement, &statement.schema())?.open()?);
+        let sink = outputs.rows(statement, &statement.schema()).map_err(|e| e.at(statement.excerpt.clone()))?;
+        sinks.push(sink.open()?);
     }
     let outcome = tokio::select! {
         outcome = write_all(pipeline, &mut sinks, late) => outcome.map(|()| false),
