@@ -82,6 +82,15 @@ fn sums(out: &Path) -> String {
     duckdb(&query)[0]["sums"].as_str().unwrap().to_owned()
 }
 
+/// The same of 30,000 rows over five days, by arithmetic.
+fn expected_sums(factor: u64) -> String {
+    let of_day = |day| {
+        let sum: u64 = (0..30_000).filter(|id| id % 5 == day).sum();
+        format!("({day}, 6000, {})", sum * factor)
+    };
+    format!("[{}]", (0..5).map(of_day).collect::<Vec<_>>().join(", "))
+}
+
 #[test]
 fn a_killed_overwriting_leaves_the_old_rows_or_the_new_and_the_next_one_finishes() {
     let folder = fresh();
@@ -108,16 +117,7 @@ INSERT OVERWRITE sink SELECT id * {factor}, day FROM events;
     };
     let (mut old, duration) = whole(1);
     for round in 2..8 {
-        let (new, _) = {
-            // What it will be: of the same rows, by arithmetic.
-            let expected: Vec<String> = (0..5)
-                .map(|day| {
-                    let sum: u64 = (0..30_000).filter(|id| id % 5 == day).sum::<u64>() * round;
-                    format!("({day}, 6000, {sum})")
-                })
-                .collect();
-            (format!("[{}]", expected.join(", ")), ())
-        };
+        let new = expected_sums(round);
         fs::write(folder.path().join("q.sql"), sql(round)).unwrap();
         let mut killed = program.command(&["run", "q.sql", "--batch"]).spawn().unwrap();
         sleep(duration * (round as u32) / 8);

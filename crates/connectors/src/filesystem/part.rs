@@ -55,6 +55,11 @@ impl Part {
         }
     }
 
+    /// Takes the visible name back.
+    pub fn hide(&self) -> Result<()> {
+        fs::rename(&self.visible, &self.staged).map_err(|e| failed("rename", &self.visible, e))
+    }
+
     /// Deletes the staged file, if it is there.
     pub fn discard(&self) -> Result<()> {
         match fs::remove_file(&self.staged) {

@@ -128,7 +128,7 @@ fn check(field: &Field) -> Result<()> {
         | DataType::Date32
         | DataType::Timestamp(TimeUnit::Millisecond | TimeUnit::Microsecond | TimeUnit::Nanosecond, None) => {}
         _ => {
-            return Err(Error::invalid(format!("the column '{name}' has no type that PARTITIONED BY takes"))
+            return Err(Error::invalid(format!("PARTITIONED BY does not take the type of the column '{name}'"))
                 .hint("use STRING, BOOLEAN, a whole number, DATE or TIMESTAMP"));
         }
     }

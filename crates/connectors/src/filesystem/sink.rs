@@ -225,9 +225,16 @@ impl Sink for FilesystemSink {
     }
 }
 
-/// Makes parts visible.
+/// Makes parts visible; all of them, or if one can't be renamed, none.
 fn publish(parts: &[Part]) -> Result<()> {
-    parts.iter().try_for_each(Part::publish)?;
+    for (number, part) in parts.iter().enumerate() {
+        if let Err(e) = part.publish() {
+            return Err(match parts[..number].iter().try_for_each(Part::hide) {
+                Ok(()) => e,
+                Err(left) => e.hint(format!("also, what was renamed could not be renamed back: {left}")),
+            });
+        }
+    }
     let folders: BTreeSet<&Path> = parts.iter().map(Part::folder).collect();
     folders.into_iter().try_for_each(sync_folder)
 }

@@ -156,3 +156,14 @@ async fn a_file_without_permission_says_so() {
     let error = open_error(folder.path(), "in.json").await;
     assert!(error.message().starts_with("no permission to read '"), "{error}");
 }
+
+#[test]
+fn what_is_written_only_is_not_read() {
+    let mut partitioned = table(Path::new(""), &[("path", "x"), ("format", "json")]);
+    partitioned.partitioned_by = vec!["a".into()];
+    let error = FilesystemConnector.source(&partitioned).err().unwrap();
+    assert_eq!(error.message(), "reading 't' is not supported yet: it is PARTITIONED BY");
+    let parquet = table(Path::new(""), &[("path", "x"), ("format", "parquet")]);
+    let error = FilesystemConnector.source(&parquet).err().unwrap();
+    assert_eq!(error.message(), "reading Parquet is not supported yet");
+}

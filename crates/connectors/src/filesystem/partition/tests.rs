@@ -108,7 +108,7 @@ fn what_can_be_no_partition_is_refused() {
     };
     let column = |name, data_type| Field::new(name, data_type, true);
     let (a, b) = (|| column("a", DataType::Int32), || column("b", DataType::Float64));
-    assert_eq!(refused(vec![a(), b()], &["b"], &[]), "the column 'b' has no type that PARTITIONED BY takes");
+    assert_eq!(refused(vec![a(), b()], &["b"], &[]), "PARTITIONED BY does not take the type of the column 'b'");
     assert_eq!(refused(vec![a()], &["a"], &[]), "every column of 't' is in PARTITIONED BY");
     let hidden = vec![a(), column("_day", DataType::Date32)];
     assert_eq!(refused(hidden, &["_day"], &[]), "the partition column '_day' would make hidden folders");

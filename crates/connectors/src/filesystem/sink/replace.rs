@@ -53,14 +53,25 @@ impl Replacement {
         let text = replacement.encode()?;
         parts.iter().map(Part::folder).collect::<BTreeSet<_>>().into_iter().try_for_each(sync_folder)?;
         let staged = table.join(format!("{DECISION}{run}{STAGED}"));
-        let written = File::create(&staged).and_then(|mut file| {
-            file.write_all(&text)?;
+        match replacement.record(&staged, &text) {
+            Ok(()) => Ok(replacement),
+            Err(e) => {
+                // It is not decided: the parts may be taken back, and no later run may wait for them.
+                delete(&staged).and(delete(&replacement.decision)).map_err(|left| e.clone().hint(left.to_string()))?;
+                Err(e)
+            }
+        }
+    }
+
+    /// Puts the decision on the disk.
+    fn record(&self, staged: &Path, text: &[u8]) -> Result<()> {
+        let written = File::create(staged).and_then(|mut file| {
+            file.write_all(text)?;
             file.sync_all()
         });
-        written.map_err(|e| failed("write", &staged, e))?;
-        fs::rename(&staged, &replacement.decision).map_err(|e| failed("rename", &staged, e))?;
-        sync_folder(table)?;
-        Ok(replacement)
+        written.map_err(|e| failed("write", staged, e))?;
+        fs::rename(staged, &self.decision).map_err(|e| failed("rename", staged, e))?;
+        sync_folder(&self.table)
     }
 
     /// Does what is decided; what is done already stays done.

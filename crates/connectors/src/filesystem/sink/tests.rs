@@ -207,3 +207,23 @@ async fn a_commit_covers_the_epochs_before_it() {
     sink.commit(Epoch(3)).await.unwrap();
     assert_eq!(lines(folder.path()).len(), 3);
 }
+
+#[tokio::test]
+async fn parts_of_an_epoch_become_visible_together_or_not_at_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path();
+    let a = Field::new("a", DataType::Int64, true);
+    let small = table(out, vec![a], &[], &[("sink.rolling-policy.file-size", "1 b")]);
+    let mut sink = FilesystemSinkFactory::new(&small, WriteMode::Append).unwrap().open().unwrap();
+    for value in 0..3 {
+        sink.write(&batch([value])).await.unwrap();
+    }
+    sink.prepare(Epoch(1)).await.unwrap();
+    let staged = files(out, true);
+    assert_eq!(staged.len(), 3);
+    fs::remove_file(out.join(&staged[2])).unwrap();
+    sink.commit(Epoch(1)).await.unwrap_err();
+    assert!(files(out, false).is_empty());
+    sink.abort().await.unwrap();
+    assert!(files(out, true).is_empty());
+}

@@ -25,7 +25,7 @@ use super::ParquetOptions;
 use crate::format::FileWriter;
 
 /// How large a row group gets: what a reader reads at once, and what is held back until it is whole.
-const ROW_GROUP_BYTES: usize = 128 << 20;
+const ROW_GROUP_BYTES: usize = 64 << 20;
 
 /// The bytes of one Parquet file.
 pub struct ParquetWriter {

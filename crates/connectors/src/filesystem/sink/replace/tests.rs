@@ -168,3 +168,13 @@ fn what_is_encoded_is_decoded() {
     let text = replacement.encode().unwrap();
     assert_eq!(Replacement::decode(given.folder.path(), replacement.decision.clone(), &text), Some(replacement));
 }
+
+#[test]
+fn a_decision_that_can_not_be_written_is_none() {
+    let given = Given::new();
+    let before = given.files();
+    // A folder with its name can't be replaced by the file.
+    fs::create_dir(given.folder.path().join(".overwrite-r")).unwrap();
+    given.decide().unwrap_err();
+    assert_eq!(given.files(), before);
+}
