@@ -65,3 +65,15 @@ async fn parquet_is_rolled_by_what_it_will_have() {
         assert!(fs::metadata(folder.path().join(file)).unwrap().len() < 300 << 10, "{file}");
     }
 }
+
+#[tokio::test]
+async fn abort_takes_back_parts_that_were_closed_and_parts_that_grow() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let mut sink = sink(&out, &[("sink.rolling-policy.file-size", "20 b")]);
+    sink.write(&batch(0..10)).await.unwrap();
+    sink.write(&batch([10])).await.unwrap();
+    assert_eq!(files(&out, true).len(), 2);
+    sink.abort().await.unwrap();
+    assert!(!out.exists());
+}
