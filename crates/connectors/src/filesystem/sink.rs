@@ -164,6 +164,7 @@ impl FilesystemSink {
         if self.table.mode == WriteMode::Overwrite {
             self.replaced_folders(&self.closed).iter().try_for_each(|folder| replaceable(folder).map(drop))?;
         }
+        self.folders.sync()?;
         self.prepared.insert(epoch, std::mem::take(&mut self.closed));
         Ok(())
     }
@@ -177,23 +178,21 @@ impl FilesystemSink {
     }
 
     fn commit_epoch(&mut self, epoch: Epoch) -> Result<()> {
-        while let Some((first, parts)) = self.prepared.first_key_value().filter(|(first, _)| **first <= epoch) {
-            match self.table.mode {
-                WriteMode::Append => publish(parts)?,
+        while let Some((&first, parts)) = self.prepared.first_key_value().filter(|(first, _)| **first <= epoch) {
+            let decided = match self.table.mode {
+                WriteMode::Append => publish(parts).map(|()| None)?,
                 WriteMode::Overwrite => {
                     let folders = self.replaced_folders(parts);
-                    let replacement = Replacement::decide(&self.table.folder, &self.run, &folders, parts)?;
-                    // It is decided: from here on the parts can't be taken back, only be put in place.
-                    let first = *first;
-                    self.prepared.remove(&first);
-                    replacement.finish()?;
-                    continue;
+                    Some(Replacement::decide(&self.table.folder, &self.run, &folders, parts)?)
                 }
-            }
-            let first = *first;
+            };
+            // From here on the parts can't be taken back; those of a replacement can only be put in place.
             self.prepared.remove(&first);
+            if let Some(replacement) = decided {
+                replacement.finish()?;
+            }
         }
-        self.folders.sync()
+        Ok(())
     }
 
     fn discard(&mut self) -> Result<()> {
