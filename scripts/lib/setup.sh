@@ -57,5 +57,16 @@ need_nextest() {
   cargo install --quiet --locked cargo-nextest --no-default-features --features default-no-update
 }
 
+# The systems that tests compare with, in a Python environment of their own; kept until another version is wanted.
+need_oracles() {
+  local wanted=tests/oracle/requirements.txt oracle="${XDG_CACHE_HOME:-$HOME/.cache}/tidemill/oracle"
+  cmp -s "$wanted" "$oracle/requirements.txt" && return
+  python3 -c 'import ensurepip' 2>/dev/null || install_debian python3-venv
+  say "Installing DuckDB, which the tests compare with ..."
+  python3 -m venv --clear "$oracle"
+  "$oracle/bin/python" -m pip install --quiet --disable-pip-version-check -r "$wanted" >&2
+  cp "$wanted" "$oracle/requirements.txt"
+}
+
 need_compiler
 need_rust

@@ -10,7 +10,7 @@ use tidemill_connectors::format::json::{JsonDecoder, JsonOptions};
 use tidemill_connectors::format::records::RecordsChunk;
 use tidemill_core::{Error, Result};
 use tidemill_runtime::connector::{
-    Chunk, Connector, Opened, OptionSpec, PartitionReader, ScanRequest, SinkFactory, Source, TableSpec,
+    Chunk, Connector, Opened, OptionSpec, PartitionReader, ScanRequest, SinkFactory, Source, TableSpec, WriteMode,
 };
 
 /// `'connector' = 'given'`: lines of JSON.
@@ -41,7 +41,7 @@ impl Connector for Given {
         Ok(Arc::new(self.clone()))
     }
 
-    fn sink(&self, _: &TableSpec) -> Result<Arc<dyn SinkFactory>> {
+    fn sink(&self, _: &TableSpec, _: WriteMode) -> Result<Arc<dyn SinkFactory>> {
         Err(Error::invalid("'given' can't be written"))
     }
 }

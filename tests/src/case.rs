@@ -3,6 +3,7 @@
 //! ```text
 //! query.sql            its first line may be `-- golden: no reconcile: why` (or `no batch`, `no live`)
 //! *.jsonl              input, in the order of arrival
+//! out/                 what the folders of sinks hold before the run, if anything
 //! expected.changelog   final rows: those printed, then those of each sink's folder out/<name>
 //! expected.batch       where the batch gives other rows, because some were late
 //! expected.late        the rows of the folders out/late*

@@ -14,7 +14,7 @@ pub fn fresh() -> TempDir {
     tempfile::tempdir().expect("a temporary folder can be made")
 }
 
-/// A fresh folder with copies of all that is in `folder`.
+/// A fresh folder with copies of what is in `folder`.
 ///
 /// # Panics
 /// If a file can't be copied.
@@ -25,15 +25,14 @@ pub fn copy_of(folder: &Path) -> TempDir {
     copy
 }
 
-fn copy_into(folder: &Path, copy: &Path) {
-    for file in fs::read_dir(folder).expect("the folder can be listed") {
-        let file = file.expect("the folder can be listed");
-        let to = copy.join(file.file_name());
-        if file.file_type().is_ok_and(|t| t.is_dir()) {
+fn copy_into(from: &Path, to: &Path) {
+    for name in names(from) {
+        let (from, to) = (from.join(&name), to.join(&name));
+        if from.is_dir() {
             fs::create_dir(&to).expect("a folder can be made");
-            copy_into(&file.path(), &to);
+            copy_into(&from, &to);
         } else {
-            fs::copy(file.path(), to).expect("a file can be copied");
+            fs::copy(from, to).expect("a file can be copied");
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Printed rows in a form that can be compared: final rows, sorted.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
+use crate::duckdb::duckdb;
 use crate::folder::names;
 
 /// The rows that a changelog leaves, one JSON object a line, sorted.
@@ -30,23 +30,41 @@ pub fn final_rows(lines: &str) -> String {
     sorted(other)
 }
 
-/// The rows in the sinks' folders: for each folder a line `-- out/name`, then its lines, sorted.
+/// The rows in the sinks' folders: for each folder a line `-- out/name`, then its lines, sorted; for each
+/// partition a line `-- out/name/a=x` and its own. DuckDB reads Parquet.
 ///
 /// # Panics
 /// If a file can't be read, or is a part that never became visible.
 #[must_use]
 pub fn written_rows(out: &Path, wanted: impl Fn(&str) -> bool) -> String {
-    let mut text = String::new();
-    for name in names(out).iter().filter(|name| wanted(name)) {
-        let mut lines = vec![];
-        for part in names(&out.join(name)) {
-            assert!(!part.starts_with('.'), "{part} was left in out/{name}");
-            let part = fs::read_to_string(out.join(name).join(part)).expect("a part can be read");
-            lines.extend(part.lines().map(str::to_owned));
+    let folders = names(out).into_iter().filter(|name| wanted(name));
+    folders.map(|name| rows_of_folder(&out.join(&name), &format!("out/{name}"))).collect()
+}
+
+fn rows_of_folder(folder: &Path, shown: &str) -> String {
+    let (mut lines, mut inner) = (vec![], String::new());
+    let parts = names(folder);
+    for part in &parts {
+        assert!(!part.starts_with('.'), "{part} was left in {shown}");
+        let path = folder.join(part);
+        match path.is_dir() {
+            true => inner += &rows_of_folder(&path, &format!("{shown}/{part}")),
+            false => lines.extend(rows_of_file(&path)),
         }
-        write!(text, "-- out/{name}\n{}", sorted(lines)).expect("a string takes all");
     }
-    text
+    if lines.is_empty() && !inner.is_empty() {
+        return inner;
+    }
+    format!("-- {shown}\n{}{inner}", sorted(lines))
+}
+
+fn rows_of_file(path: &Path) -> Vec<String> {
+    if path.extension().is_some_and(|extension| extension == "parquet") {
+        let query = format!("SELECT * FROM read_parquet('{}', hive_partitioning = false)", path.display());
+        return duckdb(&query).iter().map(ToString::to_string).collect();
+    }
+    let text = fs::read_to_string(path).expect("a part can be read");
+    text.lines().map(str::to_owned).collect()
 }
 
 fn sorted(mut lines: Vec<String>) -> String {

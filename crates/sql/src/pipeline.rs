@@ -11,7 +11,7 @@ use arrow::datatypes::SchemaRef;
 use datafusion::common::DFSchema;
 use datafusion::logical_expr::LogicalPlan;
 use tidemill_core::{Error, Excerpt, Result};
-use tidemill_runtime::connector::{Connectors, nearest};
+use tidemill_runtime::connector::{Connectors, WriteMode, nearest};
 use tidemill_runtime::window::late_schema;
 
 use crate::catalog::{Table, declare};
@@ -55,6 +55,8 @@ pub struct PlannedStatement {
     pub name: Arc<str>,
     /// Where its rows go.
     pub target: Target,
+    /// What becomes of the rows that the target has.
+    pub mode: WriteMode,
     /// Where its late rows go, if the file says so.
     pub late_output: Option<Arc<Table>>,
     pub(crate) plan: LogicalPlan,
@@ -150,7 +152,7 @@ impl Loader<'_> {
             Statement::Insert(insert) => self.insert(insert).await,
             Statement::Query { query, excerpt } => {
                 let plan = select::in_flink_types(self.session.plan(query, excerpt).await?, excerpt)?;
-                self.push("query", Target::Print, plan, excerpt);
+                self.push("query", Target::Print, WriteMode::Append, plan, excerpt);
                 Ok(())
             }
         }
@@ -178,13 +180,31 @@ impl Loader<'_> {
     }
 
     async fn insert(&mut self, insert: &Insert) -> Result<()> {
-        if insert.overwrite {
-            return Err(Error::invalid("INSERT OVERWRITE is not supported yet").at(insert.excerpt.clone()));
-        }
         let target = self.table(&insert.target.value).map_err(|e| e.at(self.sql.excerpt(insert.target.span)))?;
+        let mode = if insert.overwrite { WriteMode::Overwrite } else { WriteMode::Append };
+        self.check_overwrite(&target, mode, &insert.excerpt)?;
         let query = self.session.plan(&insert.query, &insert.excerpt).await?;
         let plan = insert::cast_to_target(query, &target, insert)?;
-        self.push(&insert.target.value, Target::Table(target), plan, &insert.excerpt);
+        self.push(&insert.target.value, Target::Table(target), mode, plan, &insert.excerpt);
+        Ok(())
+    }
+
+    /// A table is overwritten by a statement that is its only one: of two, one would delete what the other wrote,
+    /// or not, as their commits come.
+    fn check_overwrite(&self, target: &Table, mode: WriteMode, excerpt: &Excerpt) -> Result<()> {
+        if mode == WriteMode::Overwrite && !target.connector.overwrites() {
+            let connector = target.connector.name();
+            return Err(Error::invalid(format!("INSERT OVERWRITE is not supported by the connector '{connector}'"))
+                .hint(format!("write INSERT INTO {}", target.name))
+                .at(excerpt.clone()));
+        }
+        let writes = |s: &&PlannedStatement| matches!(&s.target, Target::Table(table) if table.name == target.name);
+        let mut others = self.planned.iter().filter(writes);
+        if others.any(|other| WriteMode::Overwrite == mode || other.mode == WriteMode::Overwrite) {
+            return Err(Error::invalid(format!("INSERT OVERWRITE of '{}' beside another INSERT into it", target.name))
+                .hint("write one INSERT OVERWRITE of a UNION ALL, or the other statement in a file of its own")
+                .at(excerpt.clone()));
+        }
         Ok(())
     }
 
@@ -198,12 +218,13 @@ impl Loader<'_> {
         })
     }
 
-    fn push(&mut self, name: &str, target: Target, plan: LogicalPlan, excerpt: &Excerpt) {
+    fn push(&mut self, name: &str, target: Target, mode: WriteMode, plan: LogicalPlan, excerpt: &Excerpt) {
         let taken = |name: &str| self.planned.iter().any(|s| &*s.name == name);
         let numbered = (2..).map(|n| format!("{name}#{n}"));
         let name = std::iter::once(name.to_owned()).chain(numbered).find(|name| !taken(name));
         let name = Arc::from(name.unwrap_or_default());
-        self.planned.push(PlannedStatement { name, target, late_output: None, plan, excerpt: excerpt.clone() });
+        let excerpt = excerpt.clone();
+        self.planned.push(PlannedStatement { name, target, mode, late_output: None, plan, excerpt });
     }
 
     fn late_outputs(&mut self) -> Result<()> {

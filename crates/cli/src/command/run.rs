@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use tidemill_connectors::console::Console;
 use tidemill_connectors::print::PrintSinkFactory;
 use tidemill_core::Result;
-use tidemill_runtime::connector::SinkFactory;
+use tidemill_runtime::connector::{SinkFactory, WriteMode};
 use tidemill_runtime::job;
 use tidemill_runtime::metrics::count;
 use tidemill_sql::physical::{LateSink, Outputs, batch, live};
@@ -99,7 +99,7 @@ struct Declared {
 impl Outputs for Declared {
     fn rows(&self, statement: &PlannedStatement, schema: &SchemaRef) -> Result<Arc<dyn SinkFactory>> {
         match &statement.target {
-            Target::Table(table) => table.connector.sink(&table.spec),
+            Target::Table(table) => table.connector.sink(&table.spec, statement.mode),
             Target::Print => Ok(match self.output {
                 Output::Text => Arc::new(PrintSinkFactory::new(Console::Output, String::new(), schema)?),
                 Output::Json => Arc::new(JsonRows::new(Arc::clone(schema))?),
@@ -109,12 +109,13 @@ impl Outputs for Declared {
 
     fn late(&self, statement: &PlannedStatement) -> Result<Option<LateSink>> {
         let sink = |table: &Arc<Table>| {
-            Ok(LateSink { columns: Some(Arc::clone(table.schema())), sink: table.connector.sink(&table.spec)? })
+            let sink = table.connector.sink(&table.spec, WriteMode::Append)?;
+            Ok(LateSink { columns: Some(Arc::clone(table.schema())), sink })
         };
         statement.late_output.as_ref().map(sink).transpose()
     }
 
     fn rejected(&self, table: &Table) -> Result<Option<Arc<dyn SinkFactory>>> {
-        table.connector.sink(&table.spec).map(Some)
+        table.connector.sink(&table.spec, WriteMode::Append).map(Some)
     }
 }

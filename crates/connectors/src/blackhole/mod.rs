@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use tidemill_core::{Epoch, Error, EventBatch, Result};
-use tidemill_runtime::connector::{ChangelogMode, Connector, OptionSpec, Sink, SinkFactory, Source, TableSpec};
+use tidemill_runtime::connector::{
+    ChangelogMode, Connector, OptionSpec, Sink, SinkFactory, Source, TableSpec, WriteMode,
+};
 
 /// The end of all rows.
 #[derive(Debug)]
@@ -23,7 +25,7 @@ impl Connector for BlackholeConnector {
         Err(Error::invalid(format!("the table '{}' can't be read: 'blackhole' is a sink", table.name)))
     }
 
-    fn sink(&self, _: &TableSpec) -> Result<Arc<dyn SinkFactory>> {
+    fn sink(&self, _: &TableSpec, _: WriteMode) -> Result<Arc<dyn SinkFactory>> {
         Ok(Arc::new(BlackholeSinkFactory))
     }
 }

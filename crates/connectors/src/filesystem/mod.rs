@@ -1,21 +1,23 @@
 //! `'connector' = 'filesystem'`: tables in local files.
 //!
-//! As in Flink, `path` is a file or a folder to read and a folder to write: a sink adds part files to it.
+//! As in Flink, `path` is a file or a folder to read and a folder to write: a sink adds part files to it, or with
+//! `INSERT OVERWRITE` replaces those that are there.
 
 mod options;
 mod part;
+mod partition;
+mod rolling;
 mod sink;
 mod source;
 
 use std::sync::{Arc, LazyLock};
 
-use tidemill_core::{Error, Result};
-use tidemill_runtime::connector::{Connector, OptionSpec, SinkFactory, Source, TableSpec};
+use tidemill_core::Result;
+use tidemill_runtime::connector::{Connector, OptionSpec, SinkFactory, Source, TableSpec, WriteMode};
 
 use self::options::FilesystemOptions;
 use self::sink::FilesystemSinkFactory;
 use self::source::FilesystemSource;
-use crate::format::with_format_options;
 
 /// Local files.
 #[derive(Debug)]
@@ -27,7 +29,7 @@ impl Connector for FilesystemConnector {
     }
 
     fn options(&self) -> &'static [OptionSpec] {
-        static OPTIONS: LazyLock<Vec<OptionSpec>> = LazyLock::new(|| with_format_options(options::OPTIONS));
+        static OPTIONS: LazyLock<Vec<OptionSpec>> = LazyLock::new(options::all);
         &OPTIONS
     }
 
@@ -35,19 +37,16 @@ impl Connector for FilesystemConnector {
         true
     }
 
+    fn overwrites(&self) -> bool {
+        true
+    }
+
     fn source(&self, table: &TableSpec) -> Result<Arc<dyn Source>> {
         Ok(Arc::new(FilesystemSource::new(FilesystemOptions::from_table(table)?, table)?))
     }
 
-    fn sink(&self, table: &TableSpec) -> Result<Arc<dyn SinkFactory>> {
-        if !table.partitioned_by.is_empty() {
-            return Err(Error::invalid(format!(
-                "'{}' is PARTITIONED BY, which a sink of files can't write yet",
-                table.name
-            )));
-        }
-        let options = FilesystemOptions::from_table(table)?;
-        Ok(Arc::new(FilesystemSinkFactory::new(options, Arc::clone(&table.schema))?))
+    fn sink(&self, table: &TableSpec, mode: WriteMode) -> Result<Arc<dyn SinkFactory>> {
+        Ok(Arc::new(FilesystemSinkFactory::new(table, mode)?))
     }
 }
 

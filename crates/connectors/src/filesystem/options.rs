@@ -7,10 +7,10 @@ use std::time::Duration;
 use tidemill_core::{Error, Result};
 use tidemill_runtime::connector::{OptionSpec, Options, TableSpec};
 
-use crate::format::FileFormat;
+use super::{partition, rolling};
+use crate::format::{FileFormat, with_file_format_options};
 
-/// The options of the connector itself; those of the formats are beside the formats.
-pub const OPTIONS: &[OptionSpec] = &[
+const OPTIONS: &[OptionSpec] = &[
     OptionSpec {
         key: "path",
         doc: "To read: a file, a folder (all files below it, but for names that begin with '.' or '_'), or a pattern \
@@ -22,14 +22,14 @@ pub const OPTIONS: &[OptionSpec] = &[
         doc: "How often a live run looks for new files, such as '10 s'. Without it the files that are there at the \
               start are the input. A batch run never waits for more.",
     },
-    OptionSpec {
-        key: DEFAULT_NAME,
-        doc: "The partition's name where a column of PARTITIONED BY is NULL or empty; __DEFAULT_PARTITION__ unless set.",
-    },
 ];
 
 const MONITOR_INTERVAL: &str = "source.monitor-interval";
-const DEFAULT_NAME: &str = "partition.default-name";
+
+/// Every option of the connector, with those of the formats.
+pub fn all() -> Vec<OptionSpec> {
+    with_file_format_options(&[OPTIONS, partition::OPTIONS, rolling::OPTIONS].concat())
+}
 
 /// A table in files.
 #[derive(Debug, Clone)]
@@ -44,8 +44,6 @@ pub struct FilesystemOptions {
     pub format: FileFormat,
     /// How often to look for new files; `None` where there will be none.
     pub monitor_interval: Option<Duration>,
-    /// The name of a partition whose value is NULL.
-    pub default_partition_name: Arc<str>,
 }
 
 impl FilesystemOptions {
@@ -55,14 +53,10 @@ impl FilesystemOptions {
         let local = local_path(&table.options, written)?;
         let folder = local.is_relative().then(|| table.folder.clone());
         let format = FileFormat::from_table(table)?;
-        Ok(Self {
-            written: written.into(),
-            path: table.folder.join(local),
-            folder,
-            format,
-            monitor_interval: table.options.duration(MONITOR_INTERVAL)?,
-            default_partition_name: table.options.get(DEFAULT_NAME).unwrap_or("__DEFAULT_PARTITION__").into(),
-        })
+        let monitor_interval = table.options.get(MONITOR_INTERVAL);
+        let monitor_interval =
+            monitor_interval.map(|_| table.options.duration(MONITOR_INTERVAL, Duration::MAX)).transpose()?;
+        Ok(Self { written: written.into(), path: table.folder.join(local), folder, format, monitor_interval })
     }
 
     /// The path as it was written, without the scheme.

@@ -9,8 +9,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use tidemill_core::{Error, Result};
 
+/// How the name of a hidden file ends.
+pub const STAGED: &str = ".inprogress";
+
 /// The two names of a part.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
     staged: PathBuf,
     visible: PathBuf,
@@ -20,7 +23,28 @@ impl Part {
     /// The part number `number` of the run `run`.
     pub fn new(folder: &Path, run: &str, number: u64, extension: &str) -> Self {
         let name = format!("part-{run}-{number}.{extension}");
-        Self { staged: folder.join(format!(".{name}.inprogress")), visible: folder.join(name) }
+        Self { staged: folder.join(format!(".{name}{STAGED}")), visible: folder.join(name) }
+    }
+
+    /// The part whose hidden file this is, if it is one.
+    pub fn of_staged(staged: &Path) -> Option<Self> {
+        let name = staged.file_name()?.to_str()?.strip_prefix('.')?.strip_suffix(STAGED)?;
+        Some(Self { visible: staged.with_file_name(name), staged: staged.to_owned() })
+    }
+
+    /// The hidden file.
+    pub fn staged(&self) -> &Path {
+        &self.staged
+    }
+
+    /// The folder of the part.
+    pub fn folder(&self) -> &Path {
+        self.staged.parent().unwrap_or(Path::new(""))
+    }
+
+    /// Whether the part is there, under either name.
+    pub fn exists(&self) -> bool {
+        self.staged.exists() || self.visible.exists()
     }
 
     /// Gives the part its visible name; nothing happens if it already has it.
@@ -29,6 +53,11 @@ impl Part {
             Err(e) if e.kind() == io::ErrorKind::NotFound && self.visible.exists() => Ok(()),
             other => other.map_err(|e| failed("rename", &self.staged, e)),
         }
+    }
+
+    /// Takes the visible name back.
+    pub fn hide(&self) -> Result<()> {
+        fs::rename(&self.visible, &self.staged).map_err(|e| failed("rename", &self.visible, e))
     }
 
     /// Deletes the staged file, if it is there.
@@ -45,6 +74,7 @@ impl Part {
 pub struct StagedPart {
     part: Part,
     file: File,
+    bytes: u64,
 }
 
 impl StagedPart {
@@ -56,14 +86,21 @@ impl StagedPart {
             return Err(failed("create", &part.visible, io::ErrorKind::AlreadyExists.into()));
         }
         match File::create_new(&part.staged) {
-            Ok(file) => Ok(Self { part, file }),
+            Ok(file) => Ok(Self { part, file, bytes: 0 }),
             Err(e) => Err(failed("create", &part.staged, e)),
         }
     }
 
     /// Appends bytes.
     pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
-        self.file.write_all(bytes).map_err(|e| failed("write", &self.part.staged, e))
+        self.file.write_all(bytes).map_err(|e| failed("write", &self.part.staged, e))?;
+        self.bytes += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// How many bytes were appended.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     /// Makes what was written survive a crash of the machine.

@@ -1,48 +1,67 @@
-//! Adds part files to a folder, each whole at once.
+//! Writes the rows of a table as parts: files that become visible whole, all those of an epoch at its commit.
 //!
 //! ```text
-//! write    .part-<run>-<n>.json.inprogress    hidden, grows
-//! prepare  .part-<run>-<n>.json.inprogress    whole and on the disk
-//! commit   part-<run>-<n>.json                renamed; the rename on the disk
+//! write    a=x/.part-<run>-<n>.json.inprogress    hidden, grows; closed when it is large or old
+//! prepare  a=x/.part-<run>-<n>.json.inprogress    whole and on the disk
+//! commit   a=x/part-<run>-<n>.json                renamed; the rename on the disk
 //! ```
 //!
-//! An epoch without rows makes no file. A part never replaces a file: every run has names of its own.
+//! An epoch without rows makes no file. A part never replaces a file: every run has names of its own. Overwriting is
+//! [`replace`]. What a killed run leaves is hidden, and no reader's business.
 
-use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io;
+mod folders;
+mod open_parts;
+mod replace;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 
-use arrow::datatypes::SchemaRef;
+use arrow::array::RecordBatch;
 use async_trait::async_trait;
-use tidemill_core::{Epoch, Error, EventBatch, Result};
-use tidemill_runtime::connector::{ChangelogMode, Sink, SinkFactory};
+use tidemill_core::{Epoch, EventBatch, Result};
+use tidemill_runtime::connector::{ChangelogMode, Sink, SinkFactory, TableSpec, WriteMode};
 
+use self::folders::{Folders, sync_folder};
+use self::open_parts::{OpenPart, OpenParts};
+use self::replace::{Replacement, finish_interrupted, replaceable};
 use super::options::FilesystemOptions;
-use super::part::{Part, StagedPart, failed, run_id};
+use super::part::{Part, StagedPart, run_id};
+use super::partition::Layout;
+use super::rolling::RollingPolicy;
 use crate::blocking::blocking;
-use crate::format::{FileFormat, RowEncoder, TextFormat};
+use crate::format::FileFormat;
 
-/// How many encoded bytes are gathered before they are written.
-const WRITE_BYTES: usize = 1 << 20;
+/// How many rows are written before the size of the part is looked at.
+const ROWS_BETWEEN_CHECKS: usize = 1024;
 
 /// A folder to write to.
 pub struct FilesystemSinkFactory {
-    options: FilesystemOptions,
-    format: TextFormat,
-    schema: SchemaRef,
+    table: Arc<Table>,
+}
+
+/// What the sink is told of the table.
+struct Table {
+    folder: PathBuf,
+    format: FileFormat,
+    layout: Layout,
+    rolling: RollingPolicy,
+    mode: WriteMode,
 }
 
 impl FilesystemSinkFactory {
-    /// Writes rows of `schema` to the folder that `options` name.
-    pub fn new(options: FilesystemOptions, schema: SchemaRef) -> Result<Self> {
-        let FileFormat::Text(format) = options.format.clone() else {
-            return Err(Error::invalid("a sink of files can't write the format 'parquet' yet").hint("use 'json'"));
-        };
+    /// Writes the rows of `table`.
+    ///
+    /// # Errors
+    /// An option has a wrong value, or a column can't be written.
+    pub fn new(table: &TableSpec, mode: WriteMode) -> Result<Self> {
+        let FilesystemOptions { path: folder, format, .. } = FilesystemOptions::from_table(table)?;
+        let layout = Layout::of(table)?;
+        let rolling = RollingPolicy::from_options(&table.options)?;
         // A column that the format can't write is refused now, not when the run begins.
-        format.encoder(Arc::clone(&schema))?;
-        Ok(Self { options, format, schema })
+        format.writer(Arc::clone(layout.schema()))?;
+        Ok(Self { table: Arc::new(Table { folder, format, layout, rolling, mode }) })
     }
 }
 
@@ -52,105 +71,152 @@ impl SinkFactory for FilesystemSinkFactory {
     }
 
     fn open(&self) -> Result<Box<dyn Sink>> {
-        let folder = self.options.path.clone();
-        let created = blocking(|| create_folder(&folder))?;
-        Ok(Box::new(FilesystemSink {
-            encoder: self.format.encoder(Arc::clone(&self.schema))?,
-            extension: self.format.extension(),
-            folder,
-            created,
-            run: run_id(),
-            parts: 0,
-            encoded: Vec::new(),
-            growing: None,
-            prepared: BTreeMap::new(),
-        }))
+        let table = Arc::clone(&self.table);
+        Ok(Box::new(blocking(|| FilesystemSink::open(table))?))
     }
 }
 
 struct FilesystemSink {
-    encoder: Box<dyn RowEncoder>,
-    extension: &'static str,
-    folder: PathBuf,
-    /// The folders that this run has created, the outermost first.
-    created: Vec<PathBuf>,
+    table: Arc<Table>,
     run: String,
     /// How many parts this run has begun.
-    parts: u64,
-    /// Rows of the growing part that are not in its file yet.
-    encoded: Vec<u8>,
-    growing: Option<StagedPart>,
-    prepared: BTreeMap<Epoch, Part>,
+    begun: u64,
+    /// When parts were looked at that may be too old.
+    checked: Instant,
+    folders: Folders,
+    open: OpenParts,
+    /// Parts of the present epoch that are whole.
+    closed: Vec<Part>,
+    prepared: BTreeMap<Epoch, Vec<Part>>,
 }
 
 impl FilesystemSink {
-    /// Moves the encoded rows to the growing part's file, which it begins if there is none.
-    fn spill(&mut self) -> Result<()> {
-        if self.encoded.is_empty() {
-            return Ok(());
+    fn open(table: Arc<Table>) -> Result<Self> {
+        let mut folders = Folders::default();
+        folders.ensure(&table.folder)?;
+        finish_interrupted(&table.folder)?;
+        if table.mode == WriteMode::Overwrite && !table.layout.partitioned() {
+            // What can't be overwritten is found before the work is done.
+            replaceable(&table.folder)?;
         }
-        let mut staged = match self.growing.take() {
-            Some(staged) => staged,
-            None => self.begin_part()?,
-        };
-        let written = staged.write(&self.encoded);
-        self.growing = Some(staged);
-        self.encoded.clear();
-        written
+        Ok(Self {
+            table,
+            run: run_id(),
+            begun: 0,
+            checked: Instant::now(),
+            folders,
+            open: OpenParts::default(),
+            closed: vec![],
+            prepared: BTreeMap::new(),
+        })
     }
 
-    fn begin_part(&mut self) -> Result<StagedPart> {
-        let part = Part::new(&self.folder, &self.run, self.parts, self.extension);
-        self.parts += 1;
-        StagedPart::create(part)
+    fn write_rows(&mut self, rows: &RecordBatch) -> Result<()> {
+        let now = Instant::now();
+        for (folder, rows) in self.table.layout.split(rows)? {
+            for start in (0..rows.num_rows()).step_by(ROWS_BETWEEN_CHECKS) {
+                let count = ROWS_BETWEEN_CHECKS.min(rows.num_rows() - start);
+                self.write_to(&folder, &rows.slice(start, count), now)?;
+            }
+        }
+        if self.table.rolling.due(self.checked, now) {
+            self.checked = now;
+            while let Some(folder) = self.open.find(|part| self.table.rolling.aged(part.opened(), now)) {
+                self.close(&folder)?;
+            }
+        }
+        Ok(())
     }
 
-    fn publish(&self, part: &Part) -> Result<()> {
-        part.publish()?;
-        sync_folder(&self.folder)?;
-        self.created.iter().filter_map(|folder| folder.parent()).try_for_each(sync_folder)
+    fn write_to(&mut self, folder: &str, rows: &RecordBatch, now: Instant) -> Result<()> {
+        if !self.open.contains(folder) {
+            if let Some(oldest) = self.open.to_close_for_another() {
+                self.close(&oldest)?;
+            }
+            let part = self.begin_part(folder, now)?;
+            self.open.insert(folder, part);
+        }
+        if self.table.rolling.full(self.open.write(folder, rows)?) {
+            self.close(folder)?;
+        }
+        Ok(())
+    }
+
+    fn begin_part(&mut self, folder: &str, now: Instant) -> Result<OpenPart> {
+        let table = &self.table;
+        let folder = if folder.is_empty() { table.folder.clone() } else { table.folder.join(folder) };
+        self.folders.ensure(&folder)?;
+        let part = Part::new(&folder, &self.run, self.begun, table.format.extension());
+        self.begun += 1;
+        let writer = table.format.writer(Arc::clone(table.layout.schema()))?;
+        Ok(OpenPart::new(StagedPart::create(part)?, writer, now))
+    }
+
+    fn close(&mut self, folder: &str) -> Result<()> {
+        self.closed.extend(self.open.close(folder)?);
+        Ok(())
+    }
+
+    fn prepare_epoch(&mut self, epoch: Epoch) -> Result<()> {
+        while let Some(folder) = self.open.find(|_| true) {
+            self.close(&folder)?;
+        }
+        if self.table.mode == WriteMode::Overwrite {
+            self.replaced_folders(&self.closed).iter().try_for_each(|folder| replaceable(folder).map(drop))?;
+        }
+        self.folders.sync()?;
+        self.prepared.insert(epoch, std::mem::take(&mut self.closed));
+        Ok(())
+    }
+
+    /// The folders whose present files the parts replace.
+    fn replaced_folders(&self, parts: &[Part]) -> BTreeSet<PathBuf> {
+        let written = parts.iter().map(|part| part.folder().to_owned());
+        // A table without partitions is replaced by no rows, too.
+        let whole = (!self.table.layout.partitioned()).then(|| self.table.folder.clone());
+        written.chain(whole).collect()
+    }
+
+    fn commit_epoch(&mut self, epoch: Epoch) -> Result<()> {
+        while let Some((&first, parts)) = self.prepared.first_key_value().filter(|(first, _)| **first <= epoch) {
+            let decided = match self.table.mode {
+                WriteMode::Append => publish(parts).map(|()| None)?,
+                WriteMode::Overwrite => {
+                    let folders = self.replaced_folders(parts);
+                    Some(Replacement::decide(&self.table.folder, &self.run, &folders, parts)?)
+                }
+            };
+            // From here on the parts can't be taken back; those of a replacement can only be put in place.
+            self.prepared.remove(&first);
+            if let Some(replacement) = decided {
+                replacement.finish()?;
+            }
+        }
+        Ok(())
     }
 
     fn discard(&mut self) -> Result<()> {
-        self.encoded.clear();
-        let growing = self.growing.take().map(StagedPart::into_part);
-        let prepared = std::mem::take(&mut self.prepared).into_values();
+        let prepared = std::mem::take(&mut self.prepared).into_values().flatten();
+        let parts = self.open.take().into_iter().chain(std::mem::take(&mut self.closed)).chain(prepared);
         // Every part is tried, whatever happens to the one before it.
-        let outcomes: Vec<Result<()>> = growing.into_iter().chain(prepared).map(|part| part.discard()).collect();
+        let outcomes: Vec<Result<()>> = parts.map(|part| part.discard()).collect();
         outcomes.into_iter().collect::<Result<()>>()?;
-        remove_empty_folders(&self.created)
+        self.folders.remove_empty()
     }
 }
 
 #[async_trait]
 impl Sink for FilesystemSink {
     async fn write(&mut self, batch: &EventBatch) -> Result<()> {
-        self.encoder.encode(&batch.rows, None, &mut self.encoded)?;
-        if self.encoded.len() < WRITE_BYTES {
-            return Ok(());
-        }
-        blocking(|| self.spill())
+        blocking(|| self.write_rows(&batch.rows))
     }
 
     async fn prepare(&mut self, epoch: Epoch) -> Result<()> {
-        blocking(|| {
-            self.spill()?;
-            if let Some(staged) = &self.growing {
-                staged.sync()?;
-            }
-            self.prepared.extend(self.growing.take().map(|staged| (epoch, staged.into_part())));
-            Ok(())
-        })
+        blocking(|| self.prepare_epoch(epoch))
     }
 
     async fn commit(&mut self, epoch: Epoch) -> Result<()> {
-        blocking(|| {
-            if let Some(part) = self.prepared.get(&epoch) {
-                self.publish(part)?;
-                self.prepared.remove(&epoch);
-            }
-            Ok(())
-        })
+        blocking(|| self.commit_epoch(epoch))
     }
 
     async fn abort(&mut self) -> Result<()> {
@@ -158,36 +224,18 @@ impl Sink for FilesystemSink {
     }
 }
 
-/// Makes sure that there is a folder at `path`, and gives those that had to be created.
-fn create_folder(path: &Path) -> Result<Vec<PathBuf>> {
-    if path.exists() && !path.is_dir() {
-        return Err(Error::invalid(format!("cannot write to '{}': it is a file", path.display()))
-            .hint("the path of a sink is a folder, which gets one file for each part of the result"));
-    }
-    let missing = path.ancestors().take_while(|p| !p.as_os_str().is_empty() && !p.exists());
-    let mut created: Vec<PathBuf> = missing.map(Path::to_owned).collect();
-    created.reverse();
-    fs::create_dir_all(path).map_err(|e| failed("create the folder", path, e))?;
-    Ok(created)
-}
-
-/// Removes the given folders, the outermost first in the list, as far as nothing is in them.
-fn remove_empty_folders(created: &[PathBuf]) -> Result<()> {
-    for folder in created.iter().rev() {
-        match fs::remove_dir(folder) {
-            Ok(()) => {}
-            Err(e) if e.kind() == io::ErrorKind::NotFound => {}
-            Err(e) if e.kind() == io::ErrorKind::DirectoryNotEmpty => break,
-            Err(e) => return Err(failed("remove the empty folder", folder, e)),
+/// Makes parts visible; all of them, or if one can't be renamed, none.
+fn publish(parts: &[Part]) -> Result<()> {
+    for (number, part) in parts.iter().enumerate() {
+        if let Err(e) = part.publish() {
+            return Err(match parts[..number].iter().try_for_each(Part::hide) {
+                Ok(()) => e,
+                Err(left) => e.hint(format!("also, what was renamed could not be renamed back: {left}")),
+            });
         }
     }
-    Ok(())
-}
-
-/// Makes the names in a folder survive a crash of the machine.
-fn sync_folder(folder: &Path) -> Result<()> {
-    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    File::open(folder).and_then(|f| f.sync_all()).map_err(|e| failed("sync the folder", folder, e))
+    let folders: BTreeSet<&Path> = parts.iter().map(Part::folder).collect();
+    folders.into_iter().try_for_each(sync_folder)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! reads and writes every format that is in the list here.
 
 pub mod csv;
+mod file;
 pub mod json;
 pub mod parquet;
 pub mod records;
@@ -18,15 +19,19 @@ use tidemill_core::{Error, Result, RowKind};
 use tidemill_runtime::connector::{DecodeError, Decoded, OptionSpec, Options, ScanRequest, TableSpec, nearest};
 
 use self::csv::{CsvCutter, CsvDecoder, CsvEncoder, CsvOptions};
+pub(crate) use self::file::with_file_format_options;
+pub use self::file::{FileFormat, FileWriter};
 use self::json::{JsonDecoder, JsonEncoder, JsonOptions};
 use self::records::{AtLineEnds, Cutter};
 pub(crate) use self::text::shown::sql_type;
 
-/// The names that `'format' = '...'` may have.
+/// The names of text in `'format' = '...'`.
 const NAMES: &[&str] = &["csv", "json"];
 
-const FORMAT: OptionSpec =
-    OptionSpec { key: "format", doc: "How rows stand in the bytes: csv, or json (one object a line)." };
+const FORMAT: OptionSpec = OptionSpec {
+    key: "format",
+    doc: "How rows stand in the bytes: csv, or json (one object a line); in files also parquet.",
+};
 
 /// A format of text, with its options: records that stand one after the other.
 #[derive(Debug, Clone)]
@@ -40,28 +45,6 @@ pub enum TextFormat {
     },
     /// One JSON object a line.
     Json(JsonOptions),
-}
-
-/// A format of files: text, or one that is not read from its beginning to its end.
-#[derive(Debug, Clone)]
-pub enum FileFormat {
-    /// Records that stand one after the other; the file may be compressed.
-    Text(TextFormat),
-    /// Columns in row groups.
-    Parquet,
-}
-
-impl FileFormat {
-    /// The format that a table asks for.
-    ///
-    /// # Errors
-    /// As [`TextFormat::from_table`].
-    pub fn from_table(table: &TableSpec) -> Result<Self> {
-        match table.options.get("format") {
-            Some("parquet") => Ok(Self::Parquet),
-            _ => TextFormat::from_table(table, None).map(Self::Text),
-        }
-    }
 }
 
 /// Makes rows of whole records; a pure function, called from many threads at once.
@@ -99,7 +82,7 @@ impl TextFormat {
                 Ok(Self::Csv { record, options: csv })
             }
             "json" => Ok(Self::Json(JsonOptions::from_options(options)?)),
-            _ => Err(unknown(options, name)),
+            _ => Err(unknown(options, name, text_names())),
         }
     }
 
@@ -164,11 +147,16 @@ fn at_format(options: &Options, error: &Error) -> Error {
     }
 }
 
-fn unknown(options: &Options, name: &str) -> Error {
+/// The names of the formats of text.
+fn text_names() -> impl Iterator<Item = &'static str> + Clone {
+    NAMES.iter().copied()
+}
+
+fn unknown(options: &Options, name: &str, known: impl Iterator<Item = &'static str> + Clone) -> Error {
     let error = options.refuse("format", format!("the format '{name}' is not supported"));
-    match nearest(name, NAMES.iter().copied()) {
+    match nearest(name, known.clone()) {
         Some(near) => error.hint(format!("did you mean '{near}'?")),
-        None => error.hint(format!("supported formats: {}", NAMES.join(", "))),
+        None => error.hint(format!("supported formats: {}", known.collect::<Vec<_>>().join(", "))),
     }
 }
 

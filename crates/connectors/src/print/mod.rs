@@ -8,7 +8,7 @@ mod sink;
 use std::sync::Arc;
 
 use tidemill_core::{Error, Result};
-use tidemill_runtime::connector::{Connector, OptionSpec, SinkFactory, Source, TableSpec};
+use tidemill_runtime::connector::{Connector, OptionSpec, SinkFactory, Source, TableSpec, WriteMode};
 
 pub use self::sink::PrintSinkFactory;
 use crate::console::Console;
@@ -38,7 +38,7 @@ impl Connector for PrintConnector {
         Err(Error::invalid(format!("the table '{}' can't be read: 'print' is a sink", table.name)))
     }
 
-    fn sink(&self, table: &TableSpec) -> Result<Arc<dyn SinkFactory>> {
+    fn sink(&self, table: &TableSpec, _: WriteMode) -> Result<Arc<dyn SinkFactory>> {
         let console = match table.options.boolean("standard-error", false)? {
             true => Console::Error,
             false => Console::Output,

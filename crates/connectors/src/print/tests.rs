@@ -42,14 +42,14 @@ fn every_row_is_a_line_with_its_kind() {
 #[test]
 fn it_takes_changes_and_gives_nothing() {
     let table = table(&[("print-identifier", "x"), ("standard-error", "TRUE")], vec![]);
-    assert_eq!(PrintConnector.sink(&table).unwrap().changelog(), ChangelogMode::Retract);
+    assert_eq!(PrintConnector.sink(&table, WriteMode::Append).unwrap().changelog(), ChangelogMode::Retract);
     assert!(PrintConnector.source(&table).is_err());
 }
 
 #[test]
 fn a_wrong_option_or_column_is_refused() {
-    assert!(PrintConnector.sink(&table(&[("standard-error", "yes")], vec![])).is_err());
+    assert!(PrintConnector.sink(&table(&[("standard-error", "yes")], vec![]), WriteMode::Append).is_err());
     let column = Field::new("gap", DataType::Interval(IntervalUnit::DayTime), true);
-    let error = PrintConnector.sink(&table(&[], vec![column])).err().unwrap();
+    let error = PrintConnector.sink(&table(&[], vec![column]), WriteMode::Append).err().unwrap();
     assert!(error.message().contains("'gap'"), "{error}");
 }

@@ -10,7 +10,7 @@ mod source;
 use std::sync::{Arc, LazyLock};
 
 use tidemill_core::Result;
-use tidemill_runtime::connector::{Connector, OptionSpec, SinkFactory, Source, TableSpec};
+use tidemill_runtime::connector::{Connector, OptionSpec, SinkFactory, Source, TableSpec, WriteMode};
 
 use self::sink::StdioSinkFactory;
 use self::source::StdioSource;
@@ -34,7 +34,7 @@ impl Connector for StdioConnector {
         Ok(Arc::new(StdioSource::new(options::format(table)?)))
     }
 
-    fn sink(&self, table: &TableSpec) -> Result<Arc<dyn SinkFactory>> {
+    fn sink(&self, table: &TableSpec, _: WriteMode) -> Result<Arc<dyn SinkFactory>> {
         Ok(Arc::new(StdioSinkFactory::new(options::format(table)?, Arc::clone(&table.schema))?))
     }
 }

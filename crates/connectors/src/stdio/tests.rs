@@ -24,7 +24,7 @@ fn table(options: &[(&str, &str)]) -> TableSpec {
 fn the_format_is_json_unless_said_otherwise() {
     for options in [&[][..], &[("format", "json")]] {
         assert!(StdioConnector.source(&table(options)).unwrap().bounded());
-        assert_eq!(StdioConnector.sink(&table(options)).unwrap().changelog(), ChangelogMode::Append);
+        assert_eq!(StdioConnector.sink(&table(options), WriteMode::Append).unwrap().changelog(), ChangelogMode::Append);
     }
     let error = StdioConnector.source(&table(&[("format", "protobuf")])).err().unwrap();
     assert_eq!(error.hint_text(), Some("supported formats: csv, json"));

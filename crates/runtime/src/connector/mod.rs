@@ -9,13 +9,15 @@
 //! A connector knows no operator and no SQL. It sees a [`TableSpec`]: columns, options, a folder.
 
 mod options;
+mod quantity;
 mod registry;
 mod sink;
 mod source;
 
-pub use options::{OptionSpec, Options, duration, nearest};
+pub use options::{OptionSpec, Options, nearest};
+pub use quantity::{duration, memory_size};
 pub use registry::Connectors;
-pub use sink::{ChangelogMode, Sink, SinkFactory};
+pub use sink::{ChangelogMode, Sink, SinkFactory, WriteMode};
 pub use source::{Chunk, DecodeError, Decoded, Discovery, Opened, PartitionReader, Rejected, ScanRequest, Source};
 
 use std::path::PathBuf;
@@ -46,6 +48,7 @@ pub struct TableSpec {
 ///   reaches them (checked by the planner).
 /// - `source` and `sink` validate every option, and do no I/O: a bad configuration fails before
 ///   anything runs.
+/// - `sink` is asked to overwrite only where `overwrites` is true (checked by the planner).
 pub trait Connector: Send + Sync {
     /// The word in `'connector' = '...'`.
     fn name(&self) -> &'static str;
@@ -61,6 +64,11 @@ pub trait Connector: Send + Sync {
     /// Makes a source, or says that the system can't be read.
     fn source(&self, table: &TableSpec) -> Result<Arc<dyn Source>>;
 
-    /// Makes a sink, or says that the system can't be written.
-    fn sink(&self, table: &TableSpec) -> Result<Arc<dyn SinkFactory>>;
+    /// Whether `INSERT OVERWRITE` can write to its tables.
+    fn overwrites(&self) -> bool {
+        false
+    }
+
+    /// Makes a sink that treats the table's present rows as `mode` says, or says that the system can't be written.
+    fn sink(&self, table: &TableSpec, mode: WriteMode) -> Result<Arc<dyn SinkFactory>>;
 }

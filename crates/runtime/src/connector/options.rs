@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use tidemill_core::{Error, Excerpt, Result};
 
+use super::{duration, memory_size};
+
 /// An option that can be set.
 #[derive(Debug, Clone, Copy)]
 pub struct OptionSpec {
@@ -55,17 +57,6 @@ impl Options {
         self.one_of(key, &[("true", true), ("false", false)], default)
     }
 
-    /// A duration above zero, as [`duration`] reads it; `None` where the option is not set.
-    pub fn duration(&self, key: &str) -> Result<Option<Duration>> {
-        let Some(value) = self.get(key) else { return Ok(None) };
-        match duration(value).filter(|d| !d.is_zero()) {
-            Some(duration) => Ok(Some(duration)),
-            None => Err(self
-                .refuse(key, format!("'{value}' is not a duration"))
-                .hint("write '500 ms', '10 s', '1 min', '1 h' or '1 d'")),
-        }
-    }
-
     /// One of a list of words (in any case); `default` where the option is not set.
     pub fn one_of<T: Copy>(&self, key: &str, words: &[(&str, T)], default: T) -> Result<T> {
         let Some(value) = self.get(key) else { return Ok(default) };
@@ -76,6 +67,22 @@ impl Options {
         Err(self
             .refuse(key, format!("'{value}' is not a value of '{key}'"))
             .hint(format!("use one of: {}", known.join(", "))))
+    }
+
+    /// A duration of more than nothing; `default` where the option is not set.
+    pub fn duration(&self, key: &str, default: Duration) -> Result<Duration> {
+        self.quantity(key, default, |text| duration(text).filter(|d| !d.is_zero()), "a duration, such as '30 min'")
+    }
+
+    /// A size in bytes, more than nothing; `default` where the option is not set.
+    pub fn memory_size(&self, key: &str, default: u64) -> Result<u64> {
+        self.quantity(key, default, |text| memory_size(text).filter(|b| *b > 0), "a size, such as '128MB'")
+    }
+
+    fn quantity<T>(&self, key: &str, default: T, read: impl Fn(&str) -> Option<T>, what: &str) -> Result<T> {
+        let Some(text) = self.get(key) else { return Ok(default) };
+        let refused = || self.refuse(key, format!("'{text}' is not a value of '{key}'")).hint(format!("write {what}"));
+        read(text).ok_or_else(refused)
     }
 
     /// An error about the option `key`, with its place.
@@ -102,23 +109,6 @@ impl Options {
         }
         Ok(())
     }
-}
-
-/// Flink's durations: a number, and a unit (milliseconds without one).
-#[must_use]
-pub fn duration(text: &str) -> Option<Duration> {
-    let text = text.trim();
-    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let number: u64 = text[..digits].parse().ok()?;
-    let unit_ms = match text[digits..].trim() {
-        "" | "ms" | "milli" | "millis" | "millisecond" | "milliseconds" => 1,
-        "s" | "sec" | "secs" | "second" | "seconds" => 1_000,
-        "m" | "min" | "minute" | "minutes" => 60_000,
-        "h" | "hour" | "hours" => 3_600_000,
-        "d" | "day" | "days" => 86_400_000,
-        _ => return None,
-    };
-    number.checked_mul(unit_ms).map(Duration::from_millis)
 }
 
 /// The candidate nearest to `word`, if one is near enough to be meant.
@@ -151,15 +141,6 @@ fn edit_distance(a: &str, b: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn durations_are_flinks() {
-        assert_eq!(duration("500"), Some(Duration::from_millis(500)));
-        assert_eq!(duration("10 s"), Some(Duration::from_secs(10)));
-        assert_eq!(duration("1min"), Some(Duration::from_secs(60)));
-        assert_eq!(duration("1 fortnight"), None);
-        assert_eq!(duration("-1 s"), None);
-    }
 
     #[test]
     fn the_nearest_name_is_offered() {

@@ -12,6 +12,16 @@ pub enum ChangelogMode {
     Retract,
 }
 
+/// What becomes of the rows that a table has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WriteMode {
+    /// `INSERT INTO`: they stay.
+    Append,
+    /// `INSERT OVERWRITE`: they go, at the commit; of a partitioned table those of the partitions that are written.
+    /// Only a batch run asks for it: it commits once.
+    Overwrite,
+}
+
 /// Makes the sink of one run.
 ///
 /// # Contract

@@ -140,7 +140,7 @@ fn insert(cursor: &mut Cursor<'_>) -> Result<Insert> {
     if cursor.at_words("PARTITION") {
         return Err(cursor
             .refuse_next(1, "PARTITION (...) in INSERT is not supported yet")
-            .hint("select the partition columns as the last columns of the query"));
+            .hint("give their values in the query, as columns of the table"));
     }
     let query_in_parentheses =
         ["SELECT", "WITH", "VALUES"].iter().any(|w| cursor.word(1).is_some_and(|x| x.eq_ignore_ascii_case(w)));

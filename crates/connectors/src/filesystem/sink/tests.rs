@@ -1,23 +1,38 @@
-use arrow::array::{Int64Array, RecordBatch};
+//! What a folder holds after each call of the sink; `property` compares what was written with what is read.
+
+mod overwrite;
+mod partitioned;
+mod property;
+mod rolling;
+
+use std::fs;
+
+use arrow::array::Int64Array;
 use arrow::datatypes::{DataType, Field, Schema};
 use tidemill_core::ErrorKind;
-use tidemill_runtime::connector::{Options, TableSpec};
+use tidemill_runtime::connector::Options;
 
 use super::*;
 
-fn factory(path: &Path) -> FilesystemSinkFactory {
-    let schema = Arc::new(Schema::new(vec![Field::new("a", DataType::Int64, true)]));
-    let mut options = Options::default();
-    options.set("path", path.to_str().unwrap(), None);
-    options.set("format", "json", None);
-    let table = TableSpec {
+/// A table in the folder `path`, in JSON if the options don't say otherwise.
+fn table(path: &Path, columns: Vec<Field>, partitioned_by: &[&str], options: &[(&str, &str)]) -> TableSpec {
+    let mut table = TableSpec {
         name: "t".into(),
-        partitioned_by: vec![],
-        schema: Arc::clone(&schema),
-        options,
+        partitioned_by: partitioned_by.iter().map(|name| (*name).into()).collect(),
+        schema: Arc::new(Schema::new(columns)),
+        options: Options::default(),
         folder: PathBuf::new(),
     };
-    FilesystemSinkFactory::new(FilesystemOptions::from_table(&table).unwrap(), schema).unwrap()
+    let path = path.to_str().unwrap();
+    for (key, value) in [("path", path), ("format", "json")].iter().chain(options) {
+        table.options.set(*key, *value, None);
+    }
+    table
+}
+
+fn factory(path: &Path) -> FilesystemSinkFactory {
+    let a = Field::new("a", DataType::Int64, true);
+    FilesystemSinkFactory::new(&table(path, vec![a], &[], &[]), WriteMode::Append).unwrap()
 }
 
 fn batch(values: impl IntoIterator<Item = i64>) -> EventBatch {
@@ -25,15 +40,25 @@ fn batch(values: impl IntoIterator<Item = i64>) -> EventBatch {
     EventBatch::append(RecordBatch::try_from_iter([("a", Arc::new(column) as _)]).unwrap())
 }
 
-/// The names of the files that a reader of the folder sees, or those that it does not.
+/// The paths of all files in the folder and below that a reader sees, or those that it does not.
 fn files(folder: &Path, hidden: bool) -> Vec<String> {
-    let entries = fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap());
-    let mut names: Vec<String> = entries.filter(|name| name.starts_with('.') == hidden).collect();
+    let (mut names, mut folders) = (vec![], vec![folder.to_owned()]);
+    while let Some(next) = folders.pop() {
+        for entry in fs::read_dir(&next).unwrap() {
+            let entry = entry.unwrap();
+            let is_hidden = entry.file_name().to_str().unwrap().starts_with(['.', '_']);
+            if entry.path().is_dir() {
+                folders.push(entry.path());
+            } else if is_hidden == hidden {
+                names.push(entry.path().strip_prefix(folder).unwrap().to_str().unwrap().to_owned());
+            }
+        }
+    }
     names.sort();
     names
 }
 
-/// The lines of all visible files, in the order of their names.
+/// The lines of all visible files, in the order of their paths.
 fn lines(folder: &Path) -> Vec<String> {
     let texts = files(folder, false).into_iter().map(|name| fs::read_to_string(folder.join(name)).unwrap());
     texts.flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>()).collect()
@@ -155,14 +180,50 @@ fn a_file_in_the_place_of_the_folder_is_an_error() {
 }
 
 #[tokio::test]
-async fn a_folder_that_has_gone_is_an_error_that_names_the_file() {
+async fn a_part_that_has_gone_is_an_error_that_names_it() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
     let mut sink = factory(&out).open().unwrap();
-    fs::remove_dir(&out).unwrap();
     sink.write(&batch([1])).await.unwrap();
-    let error = sink.prepare(Epoch(1)).await.unwrap_err();
+    sink.prepare(Epoch(1)).await.unwrap();
+    fs::remove_dir_all(&out).unwrap();
+    let error = sink.commit(Epoch(1)).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unavailable);
     assert!(error.message().contains("/out/.part-"), "{error}");
     sink.abort().await.unwrap();
+}
+
+/// An epoch that another task did not pass is committed with the next.
+#[tokio::test]
+async fn a_commit_covers_the_epochs_before_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut sink = factory(folder.path()).open().unwrap();
+    for epoch in [1, 2, 3] {
+        sink.write(&batch([epoch])).await.unwrap();
+        sink.prepare(Epoch(epoch as u64)).await.unwrap();
+    }
+    sink.commit(Epoch(2)).await.unwrap();
+    assert_eq!(lines(folder.path()), [r#"{"a":1}"#, r#"{"a":2}"#]);
+    sink.commit(Epoch(3)).await.unwrap();
+    assert_eq!(lines(folder.path()).len(), 3);
+}
+
+#[tokio::test]
+async fn parts_of_an_epoch_become_visible_together_or_not_at_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path();
+    let a = Field::new("a", DataType::Int64, true);
+    let small = table(out, vec![a], &[], &[("sink.rolling-policy.file-size", "1 b")]);
+    let mut sink = FilesystemSinkFactory::new(&small, WriteMode::Append).unwrap().open().unwrap();
+    for value in 0..3 {
+        sink.write(&batch([value])).await.unwrap();
+    }
+    sink.prepare(Epoch(1)).await.unwrap();
+    let staged = files(out, true);
+    assert_eq!(staged.len(), 3);
+    fs::remove_file(out.join(&staged[2])).unwrap();
+    sink.commit(Epoch(1)).await.unwrap_err();
+    assert!(files(out, false).is_empty());
+    sink.abort().await.unwrap();
+    assert!(files(out, true).is_empty());
 }

@@ -31,7 +31,7 @@ impl FilesystemSource {
     /// # Errors
     /// `Invalid` if a partition column has a type that no name of a folder gives.
     pub fn new(options: FilesystemOptions, table: &TableSpec) -> Result<Self> {
-        let partition_columns = PartitionColumns::new(table, &options)?;
+        let partition_columns = PartitionColumns::new(table)?;
         Ok(Self { options: Arc::new(options), partition_columns })
     }
 }

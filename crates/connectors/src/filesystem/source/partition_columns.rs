@@ -4,14 +4,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, StringViewArray, UInt32Array, new_null_array};
-use arrow::compute::{CastOptions, can_cast_types, cast_with_options, take};
+use arrow::compute::{CastOptions, cast_with_options, take};
 use arrow::datatypes::{DataType, Schema, SchemaRef};
 use percent_encoding::percent_decode_str;
 use tidemill_core::{Error, Result};
 use tidemill_runtime::connector::{Chunk, DecodeError, Decoded, TableSpec};
 
 use super::listing::Found;
-use crate::filesystem::options::FilesystemOptions;
+use crate::filesystem::partition::Layout;
 use crate::format::sql_type;
 
 /// The columns of `PARTITIONED BY`.
@@ -24,21 +24,14 @@ pub(super) struct PartitionColumns {
 }
 
 impl PartitionColumns {
-    pub(super) fn new(table: &TableSpec, options: &FilesystemOptions) -> Result<Self> {
-        let mut types = vec![];
-        for name in &table.partitioned_by {
-            let data_type = table.schema.field_with_name(name)?.data_type();
-            if data_type.is_nested() || !can_cast_types(&DataType::Utf8View, data_type) {
-                return Err(Error::invalid(format!(
-                    "the column '{name}' has the type {}, which the name of a folder can't say",
-                    sql_type(data_type)
-                ))
-                .hint("partition by a column of the type STRING, DATE, or a number"));
-            }
-            types.push(data_type.clone());
-        }
-        let default_name = Arc::clone(&options.default_partition_name);
-        Ok(Self { names: table.partitioned_by.clone(), types, default_name })
+    pub(super) fn new(table: &TableSpec) -> Result<Self> {
+        let layout = Layout::of(table)?;
+        let of_type = |name: &Arc<str>| Ok(table.schema.field_with_name(name)?.data_type().clone());
+        Ok(Self {
+            names: table.partitioned_by.clone(),
+            types: table.partitioned_by.iter().map(of_type).collect::<Result<_>>()?,
+            default_name: layout.default_name().into(),
+        })
     }
 
     /// The requested columns that stand in the files.
@@ -84,7 +77,9 @@ fn value_in(path: &Path, name: &str) -> Option<String> {
 
 /// One value.
 fn parse(text: &str, data_type: &DataType) -> Result<ArrayRef> {
-    let text = StringViewArray::from_iter_values([text]);
+    // A sink leaves out the seconds of a moment that has none, as Flink does.
+    let minutes = matches!(data_type, DataType::Timestamp(..)) && text.len() == "2026-11-29T10:00".len();
+    let text = StringViewArray::from_iter_values([format!("{text}{}", if minutes { ":00" } else { "" })]);
     let strict = CastOptions { safe: false, ..CastOptions::default() };
     Ok(cast_with_options(&text, data_type, &strict)?)
 }

@@ -42,7 +42,7 @@ impl Request {
         let request = ScanRequest { columns, ..requested.clone() };
         let format = match &options.format {
             FileFormat::Text(format) => RequestedFormat::Text(format.clone(), format.decoder(&request)?),
-            FileFormat::Parquet => RequestedFormat::Parquet(request.columns),
+            FileFormat::Parquet(_) => RequestedFormat::Parquet(request.columns),
         };
         Ok(Self { columns: Arc::clone(&requested.columns), format })
     }

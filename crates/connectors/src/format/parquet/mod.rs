@@ -1,7 +1,11 @@
-//! The format `parquet`: columns of row groups, in whole files.
+//! The format `parquet`: columns of row groups, compressed, with their types in the file.
 
 mod columns;
+mod options;
 mod positioned;
 mod read;
+mod write;
 
+pub use options::{OPTIONS, ParquetOptions};
 pub use read::{ParquetFile, RowGroupChunk};
+pub use write::ParquetWriter;

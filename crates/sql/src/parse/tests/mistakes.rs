@@ -134,7 +134,7 @@ fn statements() {
         ),
         (
             "INSERT INTO s PARTITION (d = '1') SELECT 1",
-            "PARTITION (...) in INSERT is not supported yet | PARTITION | select the partition columns as the last columns of the query",
+            "PARTITION (...) in INSERT is not supported yet | PARTITION | give their values in the query, as columns of the table",
         ),
         (
             "INSERT s SELECT 1",

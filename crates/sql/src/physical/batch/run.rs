@@ -63,7 +63,8 @@ async fn write_and_commit(
 ) -> Result<BatchOutcome> {
     for statement in &pipeline.statements {
         check_bounded(statement)?;
-        sinks.push(outputs.rows(statement, &statement.schema())?.open()?);
+        let sink = outputs.rows(statement, &statement.schema()).map_err(|e| e.at(statement.excerpt.clone()))?;
+        sinks.push(sink.open()?);
     }
     let mut dead_letters = DeadLetters::open(pipeline, outputs)?;
     let outcome = tokio::select! {

@@ -8,7 +8,7 @@ use datafusion::common::DFSchema;
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::{Distinct, Extension, LogicalPlan, Union};
 use tidemill_core::{Error, Result};
-use tidemill_runtime::connector::ChangelogMode;
+use tidemill_runtime::connector::{ChangelogMode, WriteMode};
 use tidemill_runtime::graph::{EventTimeSpec, JobGraph, MakeOperator, SourceSpec, Stream};
 use tidemill_runtime::metrics::WindowMetrics;
 use tidemill_runtime::operator::Calc;
@@ -95,9 +95,17 @@ impl<'a> Planner<'a> {
     }
 
     pub(super) fn statement(&mut self, live: &LiveStatement<'_>, outputs: &dyn Outputs) -> Result<()> {
-        let planned = self.node(&live.plan, live)?;
         let statement = live.statement;
-        let sink = outputs.rows(statement, &arrow_schema(live.plan.schema()))?;
+        if statement.mode == WriteMode::Overwrite {
+            return Err(Error::invalid(
+                "INSERT OVERWRITE needs a batch run: a live run never has all rows of a partition",
+            )
+            .hint("run the file with --batch, or write INSERT INTO")
+            .at(statement.excerpt.clone()));
+        }
+        let planned = self.node(&live.plan, live)?;
+        let at_statement = |e: Error| e.at(statement.excerpt.clone());
+        let sink = outputs.rows(statement, &arrow_schema(live.plan.schema())).map_err(at_statement)?;
         if sink.changelog() < planned.changelog {
             return Err(Error::invalid(format!(
                 "'{}' takes only rows that are added, and this query updates its result",

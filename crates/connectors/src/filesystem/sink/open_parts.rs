@@ -1,0 +1,134 @@
+//! The parts that grow: one a folder, and not too many at once, whatever the number of partitions.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use arrow::array::RecordBatch;
+use tidemill_core::{Error, Result};
+
+use crate::filesystem::part::{Part, StagedPart};
+use crate::format::FileWriter;
+
+/// How many parts may grow at once. The one that was written to least recently is closed for another.
+const OPEN_MAX: usize = 100;
+
+/// How many encoded bytes are gathered before they are written to the file.
+const WRITE_BYTES: usize = 256 << 10;
+
+/// How many bytes all parts together may hold back in memory. The one with the most gives them away.
+const HELD_BYTES_MAX: usize = 64 << 20;
+
+/// A part that grows.
+pub struct OpenPart {
+    staged: StagedPart,
+    writer: Box<dyn FileWriter>,
+    /// Bytes of the file that are not in it yet.
+    encoded: Vec<u8>,
+    /// What the writer holds back.
+    held_bytes: usize,
+    opened: Instant,
+    /// When it was written to, as a count of writes.
+    used: u64,
+}
+
+impl OpenPart {
+    /// A part without rows.
+    pub fn new(staged: StagedPart, writer: Box<dyn FileWriter>, now: Instant) -> Self {
+        Self { staged, writer, encoded: vec![], held_bytes: 0, opened: now, used: 0 }
+    }
+
+    /// When it was begun.
+    pub fn opened(&self) -> Instant {
+        self.opened
+    }
+
+    fn write(&mut self, rows: &RecordBatch) -> Result<()> {
+        self.writer.write(rows, &mut self.encoded)?;
+        self.held_bytes = self.writer.held_bytes();
+        if self.encoded.len() < WRITE_BYTES { Ok(()) } else { self.spill() }
+    }
+
+    fn release(&mut self) -> Result<()> {
+        self.writer.release(&mut self.encoded)?;
+        self.held_bytes = self.writer.held_bytes();
+        self.spill()
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        self.writer.finish(&mut self.encoded)?;
+        self.spill()?;
+        self.staged.sync()
+    }
+
+    fn spill(&mut self) -> Result<()> {
+        let written = self.staged.write(&self.encoded);
+        self.encoded.clear();
+        written
+    }
+
+    /// About how large the file would be, were it closed now.
+    fn bytes(&self) -> u64 {
+        self.staged.bytes() + self.encoded.len() as u64 + self.held_bytes as u64
+    }
+}
+
+/// The parts that grow, by folder.
+#[derive(Default)]
+pub struct OpenParts {
+    parts: BTreeMap<String, OpenPart>,
+    writes: u64,
+}
+
+impl OpenParts {
+    /// Whether a part grows in the folder.
+    pub fn contains(&self, folder: &str) -> bool {
+        self.parts.contains_key(folder)
+    }
+
+    /// The folder whose part must be closed before one more is begun, if there are too many.
+    pub fn to_close_for_another(&self) -> Option<String> {
+        if self.parts.len() < OPEN_MAX {
+            return None;
+        }
+        self.parts.iter().min_by_key(|(_, part)| part.used).map(|(folder, _)| folder.clone())
+    }
+
+    /// The first folder with such a part.
+    pub fn find(&self, wanted: impl Fn(&OpenPart) -> bool) -> Option<String> {
+        self.parts.iter().find(|(_, part)| wanted(part)).map(|(folder, _)| folder.clone())
+    }
+
+    /// Adds a part.
+    pub fn insert(&mut self, folder: &str, part: OpenPart) {
+        self.parts.insert(folder.to_owned(), part);
+    }
+
+    /// Writes rows to the folder's part, and says how large it now is.
+    pub fn write(&mut self, folder: &str, rows: &RecordBatch) -> Result<u64> {
+        self.writes += 1;
+        let no_part = || Error::internal(format!("no part grows in the folder '{folder}'"));
+        let part = self.parts.get_mut(folder).ok_or_else(no_part)?;
+        part.used = self.writes;
+        part.write(rows)?;
+        let bytes = part.bytes();
+        if self.parts.values().map(|part| part.held_bytes).sum::<usize>() > HELD_BYTES_MAX
+            && let Some(largest) = self.parts.values_mut().max_by_key(|part| part.held_bytes)
+        {
+            largest.release()?;
+        }
+        Ok(bytes)
+    }
+
+    /// Ends the folder's part, whole and on the disk. On an error it stays among those that grow.
+    pub fn close(&mut self, folder: &str) -> Result<Option<Part>> {
+        if let Some(part) = self.parts.get_mut(folder) {
+            part.finish()?;
+        }
+        Ok(self.parts.remove(folder).map(|part| part.staged.into_part()))
+    }
+
+    /// Takes all parts, as they are.
+    pub fn take(&mut self) -> Vec<Part> {
+        std::mem::take(&mut self.parts).into_values().map(|part| part.staged.into_part()).collect()
+    }
+}

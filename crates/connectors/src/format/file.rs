@@ -1,0 +1,114 @@
+//! How rows stand in a file as a whole: text, record after record, or Parquet.
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use tidemill_core::Result;
+use tidemill_runtime::connector::{OptionSpec, TableSpec};
+
+use super::parquet::{self, ParquetOptions, ParquetWriter};
+use super::{RowEncoder, TextFormat, text_names, unknown, with_format_options};
+
+const PARQUET: &str = "parquet";
+
+/// A format of files, with its options.
+#[derive(Debug, Clone)]
+pub enum FileFormat {
+    /// Records that stand one after the other.
+    Text(TextFormat),
+    /// Columns.
+    Parquet(ParquetOptions),
+}
+
+/// Makes the bytes of one file. It does no I/O: whoever calls it has the file.
+pub trait FileWriter: Send {
+    /// Takes rows, and appends to `out` those bytes of the file that are ready.
+    fn write(&mut self, rows: &RecordBatch, out: &mut Vec<u8>) -> Result<()>;
+
+    /// About how many bytes of the file are not ready yet, and wait in memory for more rows.
+    fn held_bytes(&self) -> usize;
+
+    /// Makes ready what waits for more rows, to free memory.
+    fn release(&mut self, out: &mut Vec<u8>) -> Result<()>;
+
+    /// Appends what the file still lacks; nothing is written after it.
+    fn finish(&mut self, out: &mut Vec<u8>) -> Result<()>;
+}
+
+impl FileFormat {
+    /// The format that a table's options ask for.
+    ///
+    /// # Errors
+    /// `Invalid` if `format` is missing or unknown, if an option of the format has a wrong value, or if there is an
+    /// option of another format.
+    pub fn from_table(table: &TableSpec) -> Result<Self> {
+        let options = &table.options;
+        let name = options.required("format")?;
+        if !names().any(|known| known == name) {
+            return Err(unknown(options, name, names()));
+        }
+        for (key, _) in options.iter() {
+            let mut others = names().filter(|other| *other != name);
+            if let Some(other) = others.find(|other| key.split_once('.').is_some_and(|(head, _)| head == *other)) {
+                let message = format!("'{key}' is an option of the format '{other}', and the table has '{name}'");
+                return Err(options.refuse(key, message).hint("leave it out"));
+            }
+        }
+        Ok(match name {
+            PARQUET => Self::Parquet(ParquetOptions::from_options(options)?),
+            _ => Self::Text(TextFormat::from_table(table, None)?),
+        })
+    }
+
+    /// The end of the names of files in this format, without the dot.
+    #[must_use]
+    pub fn extension(&self) -> &'static str {
+        match self {
+            Self::Text(text) => text.extension(),
+            Self::Parquet(_) => PARQUET,
+        }
+    }
+
+    /// Makes a file of rows with `schema`.
+    ///
+    /// # Errors
+    /// A column that the format can't write.
+    pub fn writer(&self, schema: SchemaRef) -> Result<Box<dyn FileWriter>> {
+        Ok(match self {
+            Self::Text(text) => Box::new(TextWriter(text.encoder(schema)?)),
+            Self::Parquet(options) => Box::new(ParquetWriter::new(schema, options)?),
+        })
+    }
+}
+
+/// The options of a system that keeps files: its own, `format`, and those of every format of files.
+pub(crate) fn with_file_format_options(own: &[OptionSpec]) -> Vec<OptionSpec> {
+    [&with_format_options(own), parquet::OPTIONS].concat()
+}
+
+fn names() -> impl Iterator<Item = &'static str> + Clone {
+    text_names().chain([PARQUET])
+}
+
+/// Text is ready as it is encoded.
+struct TextWriter(Box<dyn RowEncoder>);
+
+impl FileWriter for TextWriter {
+    fn write(&mut self, rows: &RecordBatch, out: &mut Vec<u8>) -> Result<()> {
+        self.0.encode(rows, None, out)
+    }
+
+    fn held_bytes(&self) -> usize {
+        0
+    }
+
+    fn release(&mut self, _: &mut Vec<u8>) -> Result<()> {
+        Ok(())
+    }
+
+    fn finish(&mut self, _: &mut Vec<u8>) -> Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

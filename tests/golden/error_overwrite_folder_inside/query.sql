@@ -1,0 +1,5 @@
+-- golden: no live: only a batch run can overwrite
+CREATE TABLE orders (id BIGINT, day STRING, hour INT, amount DECIMAL(10, 2)) WITH (
+  'connector' = 'filesystem', 'path' = 'orders.jsonl', 'format' = 'json');
+CREATE TABLE sink (id BIGINT) WITH ('connector' = 'filesystem', 'path' = 'table', 'format' = 'json');
+INSERT OVERWRITE sink SELECT id FROM orders;

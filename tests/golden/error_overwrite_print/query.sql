@@ -1,0 +1,4 @@
+CREATE TABLE orders (id BIGINT, day STRING, hour INT, amount DECIMAL(10, 2)) WITH (
+  'connector' = 'filesystem', 'path' = 'orders.jsonl', 'format' = 'json');
+CREATE TABLE sink (id BIGINT) WITH ('connector' = 'print');
+INSERT OVERWRITE sink SELECT id FROM orders;
