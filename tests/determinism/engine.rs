@@ -70,9 +70,13 @@ async fn load(window: Window, log: &Log, setting: &Setting) -> Pipeline {
         0 => String::new(),
         ms => format!("SET 'table.exec.emit.allow-lateness' = '{ms} ms';"),
     };
+    let (zone, time) = match log.zone {
+        None => (String::new(), "TIMESTAMP"),
+        Some(zone) => (format!("SET 'table.local-time-zone' = '{}';", zone.name()), "TIMESTAMP_LTZ"),
+    };
     let sql = format!(
-        "{}
-         CREATE TABLE events (k STRING, amount DECIMAL(10, 2), ts TIMESTAMP(3), WATERMARK FOR ts AS ts - {})
+        "{}{zone}
+         CREATE TABLE events (k STRING, amount DECIMAL(10, 2), ts {time}(3), WATERMARK FOR ts AS ts - {})
          WITH ('connector' = 'given');
          SELECT window_start, window_end, k, COUNT(*) AS n, COUNT(amount) AS amounts, SUM(amount) AS total,
            MIN(amount) AS least, MAX(amount) AS most
@@ -81,14 +85,16 @@ async fn load(window: Window, log: &Log, setting: &Setting) -> Pipeline {
         interval(log.delay_ms),
         window.sql(),
     );
-    let given = Given { partitions: log.partitions.iter().map(|rows| chunks(rows, &setting.chunks)).collect() };
+    let given = Given {
+        partitions: log.partitions.iter().map(|rows| chunks(rows, log.zone.is_some(), &setting.chunks)).collect(),
+    };
     let options =
         LoadOptions { folder: PathBuf::new(), parallelism: Some(setting.parallelism), batch_rows: setting.batch_rows };
     let sql = SqlText::new("query.sql", sql.as_str());
     Pipeline::load(&sql, &Connectors::new(vec![Arc::new(given)]), &options).await.unwrap()
 }
 
-fn chunks(rows: &[crate::log::Row], cuts: &[(usize, u8)]) -> Vec<GivenChunk> {
+fn chunks(rows: &[crate::log::Row], instants: bool, cuts: &[(usize, u8)]) -> Vec<GivenChunk> {
     let mut chunks = vec![];
     let mut rest = rows;
     for &(count, pauses) in cuts.iter().cycle() {
@@ -96,7 +102,7 @@ fn chunks(rows: &[crate::log::Row], cuts: &[(usize, u8)]) -> Vec<GivenChunk> {
             break;
         }
         let (head, tail) = rest.split_at(count.min(rest.len()));
-        chunks.push(GivenChunk { lines: head.iter().map(|row| row.line()).collect(), pauses });
+        chunks.push(GivenChunk { lines: head.iter().map(|row| row.line(instants)).collect(), pauses });
         rest = tail;
     }
     chunks

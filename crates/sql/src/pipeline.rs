@@ -107,7 +107,7 @@ impl Pipeline {
             sql,
             connectors,
             options,
-            session: Session::new(sql, parallelism, options.batch_rows),
+            session: Session::new(sql, settings.local_time_zone, parallelism, options.batch_rows),
             planned: vec![],
         };
         for statement in &statements {

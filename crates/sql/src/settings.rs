@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use tidemill_core::{Excerpt, Result};
+use tidemill_core::{Error, Excerpt, Result};
 use tidemill_runtime::connector::{OptionSpec, Options};
 use tidemill_runtime::exchange::KEY_GROUPS;
+use tidemill_runtime::time_zone::TimeZone;
 
 /// Every key of `SET`, but for `tidemill.late-output.<target>`.
 pub const SETTINGS: &[OptionSpec] = &[
@@ -17,6 +18,11 @@ pub const SETTINGS: &[OptionSpec] = &[
     OptionSpec {
         key: "table.exec.emit.allow-lateness",
         doc: "how long after its end a window still takes rows, and updates its result: '1 min'; by default not at all",
+    },
+    OptionSpec {
+        key: "table.local-time-zone",
+        doc: "whose clocks TIMESTAMP_LTZ is converted and windowed by: 'Europe/Berlin', 'GMT+02:00'; by default UTC \
+              (Flink's default is the machine's zone)",
     },
     OptionSpec {
         key: "execution.checkpointing.interval",
@@ -47,6 +53,8 @@ pub struct Settings {
     pub parallelism: Option<usize>,
     /// How long after its end a window takes rows.
     pub(crate) allowed_lateness: Duration,
+    /// Whose clocks instants are converted and windowed by.
+    pub(crate) local_time_zone: TimeZone,
     /// How often sinks commit.
     pub epoch_interval: Option<Duration>,
     /// By target table: the table that gets its late rows, and where that was said.
@@ -86,6 +94,9 @@ impl Settings {
                         .refuse(key, format!("'{value}' is not a duration of at most 1,000 days"))
                         .hint("write '500 ms', '10 s', '1 min', '1 h' or '1 d'")
                 })?;
+            }
+            "table.local-time-zone" => {
+                self.local_time_zone = value.parse().map_err(|e: Error| e.at(place.clone()))?;
             }
             "execution.checkpointing.interval" => {
                 let interval = duration(value).filter(|d| !d.is_zero());
@@ -144,6 +155,8 @@ mod tests {
         assert!(set("parallelism.default", "0").is_err());
         assert!(set("execution.checkpointing.interval", "0 s").is_err());
         assert_eq!(set("execution.runtime-mode", "BATCH").unwrap().runtime_mode, Some(RuntimeMode::Batch));
+        assert!(set("table.local-time-zone", "Asia/Tokyo").is_ok());
+        assert!(set("table.local-time-zone", "Asia/Tokio").is_err());
         let error = set("paralelism.default", "2").unwrap_err();
         assert_eq!(error.hint_text(), Some("did you mean 'parallelism.default'?"));
     }

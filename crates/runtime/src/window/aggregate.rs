@@ -31,8 +31,8 @@ const COMPACT_ROWS: usize = 8 * 1024;
 /// Merges partial states, and emits a window's results once when it is complete; with an allowed
 /// lateness it emits what rows that come within it change, at the next watermark.
 ///
-/// Output columns: `window_start`, `window_end`, `window_time` (the last moment that is in), the
-/// groups, the results.
+/// Output columns: `window_start` and `window_end` (local times), `window_time` (the last moment that
+/// is in), the groups, the results.
 pub struct WindowAggregate {
     // Configuration.
     assigner: WindowAssigner,
@@ -62,8 +62,7 @@ struct Pane {
 }
 
 impl WindowAggregate {
-    /// `time` is the type of the event time, and so of the window's bounds; a window takes rows until
-    /// `lateness_ms` after its end.
+    /// `time` is the type of the event time; a window takes rows until `lateness_ms` after its end.
     pub fn new(assigner: WindowAssigner, lateness_ms: i64, aggregation: Aggregation, time: &DataType) -> Result<Self> {
         let DataType::Timestamp(TimeUnit::Millisecond, time_zone) = time else {
             return Err(Error::internal(format!("event time has the type {time}")));
@@ -86,8 +85,9 @@ impl WindowAggregate {
     /// The columns of the results.
     #[must_use]
     pub fn output_schema(aggregation: &Aggregation, time: &DataType) -> SchemaRef {
-        let bound = |name| Arc::new(Field::new(name, time.clone(), false)) as FieldRef;
-        let mut fields = vec![bound("window_start"), bound("window_end"), bound("window_time")];
+        let bound = |name, data_type: &DataType| Arc::new(Field::new(name, data_type.clone(), false)) as FieldRef;
+        let local = DataType::Timestamp(TimeUnit::Millisecond, None);
+        let mut fields = vec![bound("window_start", &local), bound("window_end", &local), bound("window_time", time)];
         fields.extend(aggregation.group_fields());
         fields.extend(aggregation.result_fields());
         Arc::new(Schema::new(fields))
@@ -155,8 +155,10 @@ impl WindowAggregate {
             }
         }
         let rows = table.len();
-        let bounds = [window.start_ms, window.end_ms, window.end_ms - 1];
-        let mut columns: Vec<ArrayRef> = bounds.into_iter().map(|bound| self.bound(bound, rows)).collect();
+        let bound = |ms| TimestampMillisecondArray::from_value(ms, rows);
+        let time = bound(self.assigner.closes_at(window.end_ms) - 1).with_timezone_opt(self.time_zone.clone());
+        let mut columns: Vec<ArrayRef> =
+            vec![Arc::new(bound(window.start_ms)), Arc::new(bound(window.end_ms)), Arc::new(time)];
         columns.extend(if rows > 0 { table.results()? } else { self.no_results() });
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         Ok(RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options)?)
@@ -169,7 +171,7 @@ impl WindowAggregate {
     /// Drops what no row to come can change.
     fn forget(&mut self, watermark: Watermark) {
         let (assigner, lateness_ms, fired_ms) = (self.assigner, self.lateness_ms, self.fired_ms);
-        let done = |end_ms: i64| end_ms <= fired_ms && watermark.closes(end_ms + lateness_ms);
+        let done = |end_ms: i64| end_ms <= fired_ms && watermark.closes(assigner.closes_at(end_ms) + lateness_ms);
         self.panes.retain(|&pane_ms, _| !done(assigner.last_end(pane_ms)));
         self.fired.retain(|&end_ms, _| !done(end_ms));
     }
@@ -185,10 +187,6 @@ impl WindowAggregate {
         }
         let mask: BooleanArray = opens_at.values().iter().map(|&end_ms| Some(end_ms <= window.end_ms)).collect();
         Ok(filter_record_batch(part, &mask)?)
-    }
-
-    fn bound(&self, time_ms: i64, rows: usize) -> ArrayRef {
-        Arc::new(TimestampMillisecondArray::from_value(time_ms, rows).with_timezone_opt(self.time_zone.clone()))
     }
 }
 
@@ -217,7 +215,9 @@ impl Operator for WindowAggregate {
 
     fn on_watermark(&mut self, watermark: Watermark, out: &mut Output) -> Result<()> {
         self.refire(out)?;
-        while let Some(window) = self.next_window().filter(|window| watermark.closes(window.end_ms)) {
+        let assigner = self.assigner;
+        let complete = |window: &Window| watermark.closes(assigner.closes_at(window.end_ms));
+        while let Some(window) = self.next_window().filter(complete) {
             self.fire(window, watermark, out)?;
         }
         self.forget(watermark);

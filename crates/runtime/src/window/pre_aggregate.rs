@@ -35,7 +35,7 @@ pub struct PreAggregate {
     schema: SchemaRef,
     // Flushed at every barrier: never part of a snapshot.
     table: Table,
-    /// The end of the first window that a row in the table is in.
+    /// The end, in local time, of the first window that a row in the table is in.
     first_end_ms: i64,
 }
 
@@ -107,16 +107,16 @@ impl PreAggregate {
             }
             let watermark = batch.watermarks.as_ref().map_or(Watermark::MIN, |w| Watermark(w.value(row)));
             let pane = self.assigner.pane(time_ms);
-            if !watermark.closes(self.assigner.pane_end(pane) + self.lateness_ms) {
+            if !self.takes_no_more(self.assigner.pane_end(pane), watermark) {
                 opens_at[row] = self.assigner.pane_end(pane);
                 continue;
             }
             late_rows += 1;
-            let last_moment = self.assigner.last_end(pane) - 1 + self.lateness_ms;
+            let last_moment = self.assigner.closes_at(self.assigner.last_end(pane)) - 1 + self.lateness_ms;
             self.metrics.missing_delay.record(watermark.0 - last_moment);
             in_time[row] = false;
             for window in self.assigner.windows(pane) {
-                if !watermark.closes(window.end_ms + self.lateness_ms) {
+                if !self.takes_no_more(window.end_ms, watermark) {
                     in_time[row] = true;
                     opens_at[row] = window.end_ms;
                     break;
@@ -137,9 +137,14 @@ impl PreAggregate {
         Ok((kept, Some(opens_at)))
     }
 
+    /// Whether a row with this watermark is late for a window with this end.
+    fn takes_no_more(&self, end_ms: i64, watermark: Watermark) -> bool {
+        watermark.closes(self.assigner.closes_at(end_ms) + self.lateness_ms)
+    }
+
     fn fold(&mut self, rows: &RecordBatch, opens_at: Option<Vec<i64>>) -> Result<()> {
         let times = rows.column(self.time_column).as_primitive::<TimestampMillisecondType>();
-        let panes: Int64Array = self.panes(times.values());
+        let panes = Int64Array::from(self.assigner.panes(times.values()));
         let mut key: Vec<ArrayRef> = Vec::with_capacity(2 + self.aggregation.groups.len());
         if self.assigner.overlapping() {
             let opens_at = match opens_at {
@@ -158,20 +163,6 @@ impl PreAggregate {
             key.push(evaluate(expr, rows)?);
         }
         self.table.update(&key, rows)
-    }
-
-    /// Each row's pane. Rows mostly come in runs of one pane, and a division costs more than a
-    /// comparison.
-    fn panes(&self, times: &[i64]) -> Int64Array {
-        let (mut start, mut end) = (i64::MAX, i64::MIN);
-        let pane_of = |&time: &i64| {
-            if time < start || time >= end {
-                start = self.assigner.pane(time);
-                end = self.assigner.pane_end(start);
-            }
-            start
-        };
-        times.iter().map(pane_of).collect::<Vec<_>>().into()
     }
 
     fn flush(&mut self, out: &mut Output) -> Result<()> {
@@ -195,7 +186,7 @@ impl Operator for PreAggregate {
     }
 
     fn on_watermark(&mut self, watermark: Watermark, out: &mut Output) -> Result<()> {
-        if watermark.closes(self.first_end_ms) { self.flush(out) } else { Ok(()) }
+        if watermark.closes(self.assigner.closes_at(self.first_end_ms)) { self.flush(out) } else { Ok(()) }
     }
 
     fn on_barrier(&mut self, _epoch: Epoch, out: &mut Output) -> Result<()> {

@@ -23,6 +23,7 @@ use tidemill_runtime::exchange::Partitioning;
 use tidemill_runtime::graph::{MakeOperator, Stream};
 use tidemill_runtime::metrics::WindowMetrics;
 use tidemill_runtime::operator::Port;
+use tidemill_runtime::time_zone::TimeZone;
 use tidemill_runtime::window::{
     AssignWindows, LateOutput, PreAggregate, SessionAggregate, SessionSpec, WindowAggregate, WindowAssigner,
     late_schema,
@@ -31,7 +32,8 @@ use tidemill_runtime::window::{
 use super::expressions::{Expressions, arrow_schema, pick};
 use super::planner::{Branch, LiveStatement, Planned, Planner, make_calc};
 use crate::catalog::Table;
-use crate::plan::{Bound, bound_of, function_below, plan_error, unaliased};
+use crate::function::Clock;
+use crate::plan::{Bound, attached_by, bound_of, function_below, plan_error, unaliased};
 use crate::window_tvf::{WINDOW_END, WINDOW_START, WINDOW_TIME, WindowKind, WindowTvf};
 
 /// What both kinds of windows are built from.
@@ -93,11 +95,11 @@ impl Planner<'_> {
         };
         let (results, late_streams) = match &window.kind {
             WindowKind::Aligned(assigner) => self.aligned(*assigner, &input.branches, build),
-            WindowKind::Session { gap_ms, key } => {
+            WindowKind::Session { gap_ms, zone, key } => {
                 let key = key.iter().map(|column| window.input.schema().index_of_column(column));
                 let key: Vec<usize> = key.collect::<Result<_, _>>().map_err(|e| plan_error(e, excerpt))?;
                 check_session(&windowed, &input.branches, self.lateness_ms, live)?;
-                self.session(*gap_ms, key, &arrow_schema(window.input.schema()), &input.branches, build)
+                self.session((*gap_ms, *zone), key, &arrow_schema(window.input.schema()), &input.branches, build)
             }
         };
         let in_order = pick(
@@ -186,7 +188,7 @@ impl Planner<'_> {
     /// One phase: who belongs together is known only where all rows of a key meet.
     fn session(
         &mut self,
-        gap_ms: i64,
+        (gap_ms, zone): (i64, TimeZone),
         key_columns: Vec<usize>,
         columns: &SchemaRef,
         input: &[Branch],
@@ -197,7 +199,7 @@ impl Planner<'_> {
             true => Partitioning::Gather,
             false => Partitioning::KeyGroups(key_columns.clone()),
         };
-        let spec = SessionSpec { time_column: time_index, key_columns, gap_ms, aggregation, late };
+        let spec = SessionSpec { time_column: time_index, key_columns, gap_ms, zone, aggregation, late };
         let columns = Arc::clone(columns);
         let make: MakeOperator =
             Arc::new(move || Ok(Box::new(SessionAggregate::new(spec.clone(), &columns, Arc::clone(&metrics))?)));
@@ -324,8 +326,8 @@ fn fold_down<'a>(plan: &'a LogicalPlan, groups: &mut [Expr], calls: &mut [Expr])
     }
 }
 
-/// A window over rows that have their windows already: each end is a pane of its own, one
-/// millisecond long, and `window_start` is one of the group's columns.
+/// A window over rows that have their windows already: the last moment of each is a pane of its own,
+/// one millisecond long, and the bounds are columns of the group.
 fn attached(
     aggregate: &Aggregate,
     groups: &mut Vec<Expr>,
@@ -336,7 +338,7 @@ fn attached(
     let input = aggregate.input.as_ref();
     let end = groups.iter().find(|group| bound_of(group, input) == Some(Bound::End)).cloned();
     let end = end.ok_or_else(|| internal_datafusion_err!("a window without an end"))?;
-    let one_ms = ScalarValue::IntervalMonthDayNano(Some(IntervalMonthDayNano::new(0, 0, 1_000_000)));
+    let function = attached_by(input).ok_or_else(|| internal_datafusion_err!("windows that no function attached"))?;
     // Other names than the window's own columns, which the new function adds.
     let renamed = |index: usize| format!("__tidemill_{index}");
     let mut columns: Vec<Expr> = (0..input.schema().fields().len())
@@ -345,15 +347,13 @@ fn attached(
             Expr::Column(Column::new(qualifier.cloned(), field.name().clone())).alias(renamed(index))
         })
         .collect();
-    columns.push((unaliased(&end).clone() - lit(one_ms)).alias(ATTACHED_TIME));
+    columns.push(last_moment(unaliased(&end).clone(), function)?.alias(ATTACHED_TIME));
     let bounds: Vec<Option<Bound>> = groups.iter().map(|group| bound_of(group, input)).collect();
     replace(groups, calls, input, |index| Expr::Column(Column::new_unqualified(renamed(index))))
         .map_err(|e| DataFusionError::External(Box::new(e)))?;
     for (group, bound) in groups.iter_mut().zip(bounds) {
-        match bound {
-            Some(Bound::End) => *group = Expr::Column(Column::new_unqualified(WINDOW_END)),
-            Some(Bound::Time) => *group = Expr::Column(Column::new_unqualified(WINDOW_TIME)),
-            Some(Bound::Start) | None => {}
+        if bound == Some(Bound::Time) {
+            *group = Expr::Column(Column::new_unqualified(WINDOW_TIME));
         }
     }
     let input = LogicalPlanBuilder::from(input.clone()).project(columns)?.build()?;
@@ -363,6 +363,15 @@ fn attached(
 
 /// The last moment of the window that a row has already.
 const ATTACHED_TIME: &str = "__tidemill_window_time";
+
+/// The event time that ends a window with this end.
+fn last_moment(end: Expr, function: &WindowTvf) -> datafusion::error::Result<Expr> {
+    let time = function.input.schema().field(function.time_index()?).data_type();
+    Ok(match time {
+        DataType::Timestamp(_, Some(_)) => Clock::LastInstant.call(function.kind.zone(), end),
+        _ => end - lit(ScalarValue::IntervalMonthDayNano(Some(IntervalMonthDayNano::new(0, 0, 1_000_000)))),
+    })
+}
 
 /// Puts what `below` says in place of each column of `plan`.
 fn replace(groups: &mut [Expr], calls: &mut [Expr], plan: &LogicalPlan, below: impl Fn(usize) -> Expr) -> Result<()> {
