@@ -109,6 +109,22 @@ fn count(category: &str, minute: &str, orders: u32) -> String {
 }
 
 #[test]
+fn an_open_window_tells_provisional_results() {
+    let folder = fresh();
+    let early = "SET 'table.exec.emit.early-fire.enabled' = 'true'; SET 'table.exec.emit.early-fire.delay' = '10 ms';";
+    let mut running = Running::start(folder.path(), &[early, ORDERS, BY_MINUTE].concat(), &[]);
+    running.write(&order("toys", "10:00:10"));
+    assert_eq!(running.wait_for(1), ["+I[2026-11-29T10:00, toys, 1]"]);
+    running.assert_silent();
+    running.write(&order("toys", "10:00:20"));
+    assert_eq!(running.wait_for(2), ["+U[2026-11-29T10:00, toys, 2]", "-U[2026-11-29T10:00, toys, 1]"]);
+    // The first window closes as it is: it has nothing left to tell.
+    running.write(&order("books", "10:01:10"));
+    assert_eq!(running.wait_for(1), ["+I[2026-11-29T10:01, books, 1]"]);
+    assert_eq!(running.end(), (Some(0), vec![], String::new()));
+}
+
+#[test]
 fn finished_windows_are_printed_before_the_rest_of_the_input_arrives() {
     let folder = fresh();
     let mut running = Running::start(folder.path(), &[ORDERS, BY_MINUTE].concat(), &["--output", "json"]);

@@ -101,6 +101,7 @@ impl Pipeline {
                 settings.set(key, value, excerpt)?;
             }
         }
+        settings.check()?;
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let parallelism = options.parallelism.or(settings.parallelism).unwrap_or(cores);
         let mut loader = Loader {

@@ -1,5 +1,7 @@
 //! `SET 'key' = 'value'`: the keys that are known, and what they mean.
 
+mod emit;
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -7,6 +9,8 @@ use tidemill_core::{Error, Excerpt, Result};
 use tidemill_runtime::connector::{OptionSpec, Options};
 use tidemill_runtime::exchange::KEY_GROUPS;
 use tidemill_runtime::time_zone::TimeZone;
+
+pub(crate) use emit::{ALLOW_LATENESS, EARLY_FIRE, Emit};
 
 /// Every key of `SET`, but for `tidemill.late-output.<target>`.
 pub const SETTINGS: &[OptionSpec] = &[
@@ -20,6 +24,17 @@ pub const SETTINGS: &[OptionSpec] = &[
         doc: "how long after its end a window still takes rows, and updates its result: '1 min'; by default not at all",
     },
     OptionSpec {
+        key: "table.exec.emit.early-fire.enabled",
+        doc: "'true': a window before a sink tells provisional results, and updates them; by default 'false'",
+    },
+    OptionSpec { key: "table.exec.emit.early-fire.delay", doc: "how often, by the machine's clock: '10 s'" },
+    OptionSpec {
+        key: "table.exec.emit.late-fire.enabled",
+        doc: "'true': what rows within the allowed lateness change is told at the pace of the delay; by default \
+              'false': at the next watermark",
+    },
+    OptionSpec { key: "table.exec.emit.late-fire.delay", doc: "how often, by the machine's clock: '10 s'" },
+    OptionSpec {
         key: "table.local-time-zone",
         doc: "whose clocks TIMESTAMP_LTZ is converted and windowed by: 'Europe/Berlin', 'GMT+02:00'; by default UTC \
               (Flink's default is the machine's zone)",
@@ -31,7 +46,7 @@ pub const SETTINGS: &[OptionSpec] = &[
 ];
 
 /// Far from where the arithmetic of times would overflow.
-const MAX_LATENESS: Duration = Duration::from_secs(1_000 * 86_400);
+const MAX_DELAY: Duration = Duration::from_secs(1_000 * 86_400);
 
 const LATE_OUTPUT: &str = "tidemill.late-output.";
 
@@ -51,8 +66,8 @@ pub struct Settings {
     pub runtime_mode: Option<RuntimeMode>,
     /// Subtasks a task, if the file says so.
     pub parallelism: Option<usize>,
-    /// How long after its end a window takes rows.
-    pub(crate) allowed_lateness: Duration,
+    /// When windows tell their results.
+    pub(crate) emit: Emit,
     /// Whose clocks instants are converted and windowed by.
     pub(crate) local_time_zone: TimeZone,
     /// How often sinks commit.
@@ -62,9 +77,9 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// How long after its end a window takes rows, in milliseconds.
-    pub(crate) fn lateness_ms(&self) -> i64 {
-        i64::try_from(self.allowed_lateness.as_millis()).unwrap_or(0)
+    /// Checks what is known only when every `SET` has been applied.
+    pub(crate) fn check(&self) -> Result<()> {
+        self.emit.check()
     }
 
     /// Applies one `SET`.
@@ -88,13 +103,13 @@ impl Settings {
                         .hint(format!("give a number from 1 to {KEY_GROUPS}"))
                 })?);
             }
-            "table.exec.emit.allow-lateness" => {
-                self.allowed_lateness = duration(value).filter(|d| *d <= MAX_LATENESS).ok_or_else(|| {
-                    options
-                        .refuse(key, format!("'{value}' is not a duration of at most 1,000 days"))
-                        .hint("write '500 ms', '10 s', '1 min', '1 h' or '1 d'")
-                })?;
+            ALLOW_LATENESS => self.emit.allowed_lateness = bounded(&options, key, value)?,
+            EARLY_FIRE => self.emit.early.enabled = options.boolean(key, false)?.then(|| place.clone()),
+            "table.exec.emit.early-fire.delay" => self.emit.early.delay = Some(bounded(&options, key, value)?),
+            "table.exec.emit.late-fire.enabled" => {
+                self.emit.late.enabled = options.boolean(key, false)?.then(|| place.clone());
             }
+            "table.exec.emit.late-fire.delay" => self.emit.late.delay = Some(bounded(&options, key, value)?),
             "table.local-time-zone" => {
                 self.local_time_zone = value.parse().map_err(|e: Error| e.at(place.clone()))?;
             }
@@ -113,6 +128,14 @@ impl Settings {
         }
         Ok(())
     }
+}
+
+fn bounded(options: &Options, key: &str, value: &str) -> Result<Duration> {
+    duration(value).filter(|d| *d <= MAX_DELAY).ok_or_else(|| {
+        options
+            .refuse(key, format!("'{value}' is not a duration of at most 1,000 days"))
+            .hint("write '500 ms', '10 s', '1 min', '1 h' or '1 d'")
+    })
 }
 
 /// Flink's durations: a number, and a unit (milliseconds without one).

@@ -7,6 +7,8 @@ pub use calc::Calc;
 pub(crate) use calc::evaluate;
 pub use top_n::{TopN, TopNSpec};
 
+use std::time::Instant;
+
 use tidemill_core::{Epoch, EventBatch, Result, Watermark};
 
 /// Which output of an operator a batch leaves by.
@@ -45,6 +47,18 @@ pub trait Operator: Send {
     /// with more rows at once, it does now.
     fn on_pause(&mut self, out: &mut Output) -> Result<()> {
         let _ = out;
+        Ok(())
+    }
+
+    /// When, in processing time, the operator wants to be called again if nothing happens before.
+    fn timer(&self) -> Option<Instant> {
+        None
+    }
+
+    /// What [`Operator::timer`] said has come: `now` is then or later. Afterwards it says another time,
+    /// or none.
+    fn on_timer(&mut self, now: Instant, out: &mut Output) -> Result<()> {
+        let _ = (now, out);
         Ok(())
     }
 

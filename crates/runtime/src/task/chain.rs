@@ -1,5 +1,7 @@
 //! Operators that run in one task: rows pass from one to the next by function call.
 
+use std::time::Instant;
+
 use tidemill_core::{Epoch, EventBatch, Result, Watermark};
 
 use crate::exchange::{EdgeSender, Message};
@@ -125,6 +127,27 @@ impl Chain {
             let mut out = Output::default();
             self.nodes[node].operator.on_pause(&mut out)?;
             self.emitted(node, out)?;
+        }
+        Ok(())
+    }
+
+    /// When the first timer of an operator is due.
+    pub(crate) fn timer(&self) -> Option<Instant> {
+        self.nodes.iter().filter_map(|node| node.operator.timer()).min()
+    }
+
+    /// Calls the operators whose timer is due.
+    pub(crate) fn on_timer(&mut self) -> Result<()> {
+        if self.timer().is_none() {
+            return Ok(());
+        }
+        let now = Instant::now();
+        for node in 0..self.nodes.len() {
+            if self.nodes[node].operator.timer().is_some_and(|due| due <= now) {
+                let mut out = Output::default();
+                self.nodes[node].operator.on_timer(now, &mut out)?;
+                self.emitted(node, out)?;
+            }
         }
         Ok(())
     }

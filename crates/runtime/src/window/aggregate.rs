@@ -5,10 +5,11 @@
 //! results leave as rows. DataFusion's accumulators give their state or result by draining, so
 //! a window can't be read from a table that goes on living; batches can be read as often as needed.
 
-mod refire;
+mod update;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Instant;
 
 use arrow::array::{
     ArrayRef, AsArray, BooleanArray, RecordBatch, RecordBatchOptions, TimestampMillisecondArray, new_empty_array,
@@ -17,8 +18,9 @@ use arrow::compute::filter_record_batch;
 use arrow::datatypes::{DataType, Field, FieldRef, Int64Type, Schema, SchemaRef, TimeUnit};
 use tidemill_core::{Error, EventBatch, Result, Watermark};
 
+use super::pace::Pace;
 use super::pre_aggregate::partial_schema;
-use super::{Window, WindowAssigner};
+use super::{Window, WindowSpec};
 use crate::aggregate::{Aggregation, Table};
 use crate::operator::{Operator, Output};
 
@@ -28,16 +30,15 @@ pub(super) const OUTPUT_ROWS: usize = 8 * 1024;
 /// A pane's partials are compacted when they have this many rows more than twice their groups.
 const COMPACT_ROWS: usize = 8 * 1024;
 
-/// Merges partial states, and emits a window's results once when it is complete; with an allowed
-/// lateness it emits what rows that come within it change, at the next watermark.
+/// Merges partial states, and emits a window's results when it is complete. With early firing it emits
+/// provisional results before, with an allowed lateness what rows that come within it change: `+I` where
+/// a group is new, `-U` and `+U` where its result has changed.
 ///
 /// Output columns: `window_start` and `window_end` (local times), `window_time` (the last moment that
 /// is in), the groups, the results.
 pub struct WindowAggregate {
     // Configuration.
-    assigner: WindowAssigner,
-    lateness_ms: i64,
-    aggregation: Aggregation,
+    spec: WindowSpec,
     partials: SchemaRef,
     schema: SchemaRef,
     time_zone: Option<Arc<str>>,
@@ -47,10 +48,13 @@ pub struct WindowAggregate {
     panes: BTreeMap<i64, Pane>,
     /// Windows that end here or earlier have fired.
     fired_ms: i64,
-    /// By end: the results of windows that have fired and still take rows.
-    fired: BTreeMap<i64, RecordBatch>,
-    /// Windows that have fired and have got rows since.
+    /// By end: the last results of windows that can tell others: they still take rows, or were provisional.
+    told: BTreeMap<i64, RecordBatch>,
+    /// Windows that tell more than once, and have got rows since they last did.
     dirty: BTreeSet<Window>,
+    // Processing time: never part of a snapshot.
+    early: Option<Pace>,
+    late: Option<Pace>,
 }
 
 /// The partial states of one pane.
@@ -62,20 +66,20 @@ struct Pane {
 }
 
 impl WindowAggregate {
-    /// `time` is the type of the event time; a window takes rows until `lateness_ms` after its end.
-    pub fn new(assigner: WindowAssigner, lateness_ms: i64, aggregation: Aggregation, time: &DataType) -> Result<Self> {
+    /// `time` is the type of the event time.
+    pub fn new(spec: WindowSpec, time: &DataType) -> Result<Self> {
         let DataType::Timestamp(TimeUnit::Millisecond, time_zone) = time else {
             return Err(Error::internal(format!("event time has the type {time}")));
         };
         Ok(Self {
-            partials: partial_schema(&assigner, &aggregation)?,
-            schema: Self::output_schema(&aggregation, time),
+            partials: partial_schema(&spec.assigner, &spec.aggregation)?,
+            schema: Self::output_schema(&spec.aggregation, time),
             time_zone: time_zone.clone(),
-            prefix: 1 + usize::from(assigner.overlapping()),
-            assigner,
-            lateness_ms,
-            aggregation,
-            fired: BTreeMap::new(),
+            prefix: 1 + usize::from(spec.assigner.overlapping()),
+            early: spec.early_fire.map(Pace::new),
+            late: spec.late_fire.map(Pace::new),
+            spec,
+            told: BTreeMap::new(),
             dirty: BTreeSet::new(),
             panes: BTreeMap::new(),
             fired_ms: i64::MIN,
@@ -106,9 +110,9 @@ impl WindowAggregate {
 
     /// Merges the partials of equal `opens_at` and group.
     fn compact(&mut self, pane_ms: i64) -> Result<()> {
-        let key = self.partials.fields()[..self.prefix + self.aggregation.groups.len()].to_vec();
+        let key = self.partials.fields()[..self.prefix + self.spec.aggregation.groups.len()].to_vec();
         let states = key.len();
-        let mut table = Table::new(key, &self.aggregation.calls)?;
+        let mut table = Table::new(key, &self.spec.aggregation.calls)?;
         let Some(pane) = self.panes.get_mut(&pane_ms) else { return Ok(()) };
         for part in pane.parts.drain(..) {
             table.merge(&part.columns()[..states], &part.columns()[states..], part.num_rows())?;
@@ -124,10 +128,10 @@ impl WindowAggregate {
     fn next_window(&self) -> Option<Window> {
         let mut next: Option<Window> = None;
         for &pane_ms in self.panes.keys() {
-            if next.is_some_and(|window| self.assigner.pane_end(pane_ms) >= window.end_ms) {
+            if next.is_some_and(|window| self.spec.assigner.pane_end(pane_ms) >= window.end_ms) {
                 break;
             }
-            let window = self.assigner.next_window(pane_ms, self.fired_ms);
+            let window = self.spec.assigner.next_window(pane_ms, self.fired_ms);
             next = next.into_iter().chain(window).min_by_key(|window| window.end_ms);
         }
         next
@@ -136,9 +140,13 @@ impl WindowAggregate {
     fn fire(&mut self, window: Window, watermark: Watermark, out: &mut Output) -> Result<()> {
         let results = self.results(window)?;
         self.fired_ms = window.end_ms;
-        emit_in_pieces(&results, out);
-        if self.lateness_ms > 0 {
-            self.fired.insert(window.end_ms, results);
+        self.dirty.remove(&window);
+        match self.told.remove(&window.end_ms) {
+            Some(provisional) => emit_in_pieces(&self.changes(&provisional, &results)?, out),
+            None => emit_in_pieces(&EventBatch::append(results.clone()), out),
+        }
+        if self.spec.lateness_ms > 0 {
+            self.told.insert(window.end_ms, results);
         }
         self.forget(watermark);
         Ok(())
@@ -146,8 +154,8 @@ impl WindowAggregate {
 
     /// The window's results as they are now.
     fn results(&self, window: Window) -> Result<RecordBatch> {
-        let mut table = Table::new(self.aggregation.group_fields(), &self.aggregation.calls)?;
-        let states = self.prefix + self.aggregation.groups.len();
+        let mut table = Table::new(self.spec.aggregation.group_fields(), &self.spec.aggregation.calls)?;
+        let states = self.prefix + self.spec.aggregation.groups.len();
         for pane in self.panes.range(window.start_ms..window.end_ms).map(|(_, pane)| pane) {
             for part in &pane.parts {
                 let part = self.in_time(part, window)?;
@@ -156,7 +164,7 @@ impl WindowAggregate {
         }
         let rows = table.len();
         let bound = |ms| TimestampMillisecondArray::from_value(ms, rows);
-        let time = bound(self.assigner.closes_at(window.end_ms) - 1).with_timezone_opt(self.time_zone.clone());
+        let time = bound(self.spec.assigner.closes_at(window.end_ms) - 1).with_timezone_opt(self.time_zone.clone());
         let mut columns: Vec<ArrayRef> =
             vec![Arc::new(bound(window.start_ms)), Arc::new(bound(window.end_ms)), Arc::new(time)];
         columns.extend(if rows > 0 { table.results()? } else { self.no_results() });
@@ -170,15 +178,15 @@ impl WindowAggregate {
 
     /// Drops what no row to come can change.
     fn forget(&mut self, watermark: Watermark) {
-        let (assigner, lateness_ms, fired_ms) = (self.assigner, self.lateness_ms, self.fired_ms);
+        let (assigner, lateness_ms, fired_ms) = (self.spec.assigner, self.spec.lateness_ms, self.fired_ms);
         let done = |end_ms: i64| end_ms <= fired_ms && watermark.closes(assigner.closes_at(end_ms) + lateness_ms);
         self.panes.retain(|&pane_ms, _| !done(assigner.last_end(pane_ms)));
-        self.fired.retain(|&end_ms, _| !done(end_ms));
+        self.told.retain(|&end_ms, _| !done(end_ms));
     }
 
     /// The partials of rows that were in time for the window.
     fn in_time(&self, part: &RecordBatch, window: Window) -> Result<RecordBatch> {
-        if !self.assigner.overlapping() {
+        if !self.spec.assigner.overlapping() {
             return Ok(part.clone());
         }
         let opens_at = part.column(1).as_primitive::<Int64Type>();
@@ -190,9 +198,9 @@ impl WindowAggregate {
     }
 }
 
-fn emit_in_pieces(rows: &RecordBatch, out: &mut Output) {
-    for offset in (0..rows.num_rows()).step_by(OUTPUT_ROWS) {
-        out.emit(EventBatch::append(rows.slice(offset, OUTPUT_ROWS.min(rows.num_rows() - offset))));
+fn emit_in_pieces(batch: &EventBatch, out: &mut Output) {
+    for offset in (0..batch.num_rows()).step_by(OUTPUT_ROWS) {
+        out.emit(batch.slice(offset, OUTPUT_ROWS.min(batch.num_rows() - offset)));
     }
 }
 
@@ -214,13 +222,30 @@ impl Operator for WindowAggregate {
     }
 
     fn on_watermark(&mut self, watermark: Watermark, out: &mut Output) -> Result<()> {
-        self.refire(out)?;
-        let assigner = self.assigner;
+        let WindowSpec { assigner, lateness_ms, .. } = self.spec;
+        let (fired_ms, at_once) = (self.fired_ms, self.late.is_none());
+        let final_soon = |window: &Window| watermark.closes(assigner.closes_at(window.end_ms) + lateness_ms);
+        self.update(|window| window.end_ms <= fired_ms && (at_once || final_soon(window)), out)?;
         let complete = |window: &Window| watermark.closes(assigner.closes_at(window.end_ms));
         while let Some(window) = self.next_window().filter(complete) {
             self.fire(window, watermark, out)?;
         }
         self.forget(watermark);
+        Ok(())
+    }
+
+    fn timer(&self) -> Option<Instant> {
+        [&self.early, &self.late].into_iter().flatten().filter_map(Pace::due).min()
+    }
+
+    fn on_timer(&mut self, now: Instant, out: &mut Output) -> Result<()> {
+        let fired_ms = self.fired_ms;
+        if self.early.as_mut().is_some_and(|pace| pace.take(now)) {
+            self.update(|window| window.end_ms > fired_ms, out)?;
+        }
+        if self.late.as_mut().is_some_and(|pace| pace.take(now)) {
+            self.update(|window| window.end_ms <= fired_ms, out)?;
+        }
         Ok(())
     }
 }

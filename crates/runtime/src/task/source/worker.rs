@@ -8,8 +8,8 @@ use super::decode::decode;
 use super::plan::{Position, SourcePlan, Step};
 use crate::graph::SourceSpec;
 use crate::metrics::SourceMetrics;
-use crate::task::Reporter;
 use crate::task::chain::Chain;
+use crate::task::{Reporter, before};
 
 /// What a subtask of a source needs.
 pub(crate) struct Worker {
@@ -24,17 +24,18 @@ pub(crate) struct Worker {
 pub(crate) async fn work(mut worker: Worker) -> Result<()> {
     let mut position = Position::default();
     loop {
-        match worker.plan.next_step(&mut position).await {
-            Step::Decode(work) => {
+        match before(worker.chain.timer(), worker.plan.next_step(&mut position)).await {
+            None => {}
+            Some(Step::Decode(work)) => {
                 let batch = decode(work, &worker.spec, &worker.plan, &worker.metrics).await?;
                 worker.pass_on(&batch).await?;
             }
-            Step::Watermark(watermark) => worker.chain.watermark(0, watermark)?,
-            Step::Barrier(epoch) => {
+            Some(Step::Watermark(watermark)) => worker.chain.watermark(0, watermark)?,
+            Some(Step::Barrier(epoch)) => {
                 worker.chain.barrier(epoch)?;
                 worker.reporter.passed(epoch);
             }
-            Step::End { complete } => {
+            Some(Step::End { complete }) => {
                 if complete {
                     worker.chain.watermark(0, Watermark::MAX)?;
                 }
@@ -44,6 +45,7 @@ pub(crate) async fn work(mut worker: Worker) -> Result<()> {
                 return Ok(());
             }
         }
+        worker.chain.on_timer()?;
         worker.chain.send().await?;
     }
 }

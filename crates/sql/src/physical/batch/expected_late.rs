@@ -31,7 +31,7 @@ use crate::{Pipeline, PlannedStatement};
 /// Every row of the statement's windows that was late, once for each window that it missed.
 pub async fn expected_late(pipeline: &Pipeline, statement: &PlannedStatement) -> Result<Vec<LateRow>> {
     let at_statement = |e| plan_error(e, &statement.excerpt);
-    let lateness_ms = pipeline.settings.lateness_ms();
+    let lateness_ms = pipeline.settings.emit.lateness_ms();
     let mut late = vec![];
     // Rows that a filter above the window takes out never reach it live.
     let plan = optimize_for_live(statement.plan.clone(), &pipeline.session.state(), &statement.excerpt)?;

@@ -26,7 +26,7 @@ use tidemill_runtime::operator::Port;
 use tidemill_runtime::time_zone::TimeZone;
 use tidemill_runtime::window::{
     AssignWindows, LateOutput, PreAggregate, SessionAggregate, SessionSpec, WindowAggregate, WindowAssigner,
-    late_schema,
+    WindowSpec, late_schema,
 };
 
 use super::expressions::{Expressions, arrow_schema, pick};
@@ -34,6 +34,7 @@ use super::planner::{Branch, LiveStatement, Planned, Planner, make_calc};
 use crate::catalog::Table;
 use crate::function::Clock;
 use crate::plan::{Bound, attached_by, bound_of, function_below, plan_error, unaliased};
+use crate::settings::{ALLOW_LATENESS, EARLY_FIRE, Emit};
 use crate::window_tvf::{WINDOW_END, WINDOW_START, WINDOW_TIME, WindowKind, WindowTvf};
 
 /// What both kinds of windows are built from.
@@ -68,7 +69,13 @@ enum Group {
 }
 
 impl Planner<'_> {
-    pub(super) fn window_aggregate(&mut self, aggregate: &Aggregate, live: &LiveStatement<'_>) -> Result<Planned> {
+    /// `before_sink`: no other operator reads the results, so that they may be provisional.
+    pub(super) fn window_aggregate(
+        &mut self,
+        aggregate: &Aggregate,
+        before_sink: bool,
+        live: &LiveStatement<'_>,
+    ) -> Result<Planned> {
         let excerpt = &live.statement.excerpt;
         let windowed = windowed(aggregate).map_err(|e| e.at(excerpt.clone()))?;
         let window = &windowed.window;
@@ -94,11 +101,13 @@ impl Planner<'_> {
             name: format!("window {} of {}", window.kind, live.statement.name),
         };
         let (results, late_streams) = match &window.kind {
-            WindowKind::Aligned(assigner) => self.aligned(*assigner, &input.branches, build),
+            WindowKind::Aligned(assigner) => {
+                self.aligned(self.window_spec(*assigner, aggregation.clone(), before_sink), &input.branches, build)
+            }
             WindowKind::Session { gap_ms, zone, key } => {
                 let key = key.iter().map(|column| window.input.schema().index_of_column(column));
                 let key: Vec<usize> = key.collect::<Result<_, _>>().map_err(|e| plan_error(e, excerpt))?;
-                check_session(&windowed, &input.branches, self.lateness_ms, live)?;
+                check_session(&windowed, &input.branches, self.emit, before_sink, live)?;
                 self.session((*gap_ms, *zone), key, &arrow_schema(window.input.schema()), &input.branches, build)
             }
         };
@@ -107,10 +116,15 @@ impl Planner<'_> {
             &windowed.output_columns(),
             arrow_schema(&aggregate.schema),
         );
-        // A window that takes rows after it has fired updates its result.
-        let changelog = if self.lateness_ms > 0 { ChangelogMode::Retract } else { ChangelogMode::Append };
+        // A window that takes rows after it has fired updates its result, and so does one that fires early.
+        let updated_by = match self.emit.lateness_ms() {
+            _ if before_sink && self.emit.early_fire().is_some() => Some(EARLY_FIRE),
+            1.. => Some(ALLOW_LATENESS),
+            _ => None,
+        };
+        let changelog = updated_by.map_or(ChangelogMode::Append, |_| ChangelogMode::Retract);
         let branches = vec![Branch { stream: results, table: None }];
-        let mut planned = Planned { branches, changelog, ..input };
+        let mut planned = Planned { branches, changelog, updated_by, ..input };
         for (late, table) in late_streams {
             planned.late.push((late, late_schema(self.source(&table.name)?.1.as_ref(), &time_type)));
         }
@@ -157,15 +171,19 @@ impl Planner<'_> {
         Ok(planned)
     }
 
+    fn window_spec(&self, assigner: WindowAssigner, aggregation: Aggregation, before_sink: bool) -> WindowSpec {
+        let early_fire = if before_sink { self.emit.early_fire() } else { None };
+        let (lateness_ms, late_fire) = (self.emit.lateness_ms(), self.emit.late_fire());
+        WindowSpec { assigner, lateness_ms, aggregation, early_fire, late_fire }
+    }
+
     /// Two phases: panes before the exchange, windows behind it.
-    fn aligned(&mut self, assigner: WindowAssigner, input: &[Branch], build: Build) -> (Stream, LateStreams) {
-        let Build { time_index, time_type, aggregation, late, metrics, name } = build;
-        let lateness_ms = self.lateness_ms;
-        let phase1 = aggregation.clone();
+    fn aligned(&mut self, spec: WindowSpec, input: &[Branch], build: Build) -> (Stream, LateStreams) {
+        let Build { time_index, time_type, late, metrics, name, .. } = build;
+        let phase1 = spec.clone();
         let make: MakeOperator = Arc::new(move || {
-            let (aggregation, late, metrics) = (phase1.clone(), late.clone(), Arc::clone(&metrics));
-            let operator = PreAggregate::new(time_index, assigner, lateness_ms, aggregation, late, metrics)?;
-            Ok(Box::new(operator))
+            let (late, metrics) = (late.clone(), Arc::clone(&metrics));
+            Ok(Box::new(PreAggregate::new(time_index, phase1.clone(), late, metrics)?))
         });
         let mut partials = vec![];
         let mut late_streams = vec![];
@@ -175,13 +193,11 @@ impl Planner<'_> {
             // Rows made of several have no watermark of their own: they are never late.
             late_streams.extend(branch.table.clone().map(|table| (stream.side(Port::LATE), table)));
         }
-        let partitioning = match aggregation.groups.is_empty() {
+        let partitioning = match spec.aggregation.groups.is_empty() {
             true => Partitioning::Gather,
-            false => Partitioning::KeyGroups(PreAggregate::group_columns(&assigner, &aggregation)),
+            false => Partitioning::KeyGroups(PreAggregate::group_columns(&spec.assigner, &spec.aggregation)),
         };
-        let make: MakeOperator = Arc::new(move || {
-            Ok(Box::new(WindowAggregate::new(assigner, lateness_ms, aggregation.clone(), &time_type)?))
-        });
+        let make: MakeOperator = Arc::new(move || Ok(Box::new(WindowAggregate::new(spec.clone(), &time_type)?)));
         (self.graph.exchange(&partials, &partitioning, name, make), late_streams)
     }
 
@@ -241,7 +257,8 @@ impl WindowedAggregate {
 fn check_session(
     windowed: &WindowedAggregate,
     input: &[Branch],
-    lateness_ms: i64,
+    emit: &Emit,
+    before_sink: bool,
     live: &LiveStatement<'_>,
 ) -> Result<()> {
     let refuse =
@@ -263,7 +280,13 @@ fn check_session(
             "make the sessions of the table itself, or run the file with --batch".to_owned(),
         );
     }
-    if lateness_ms > 0 {
+    if before_sink && emit.early_fire().is_some() {
+        return refuse(
+            "early firing is not supported for SESSION".to_owned(),
+            format!("remove the SET '{EARLY_FIRE}'"),
+        );
+    }
+    if emit.lateness_ms() > 0 {
         return refuse(
             "an allowed lateness is not supported for SESSION yet".to_owned(),
             "remove the SET 'table.exec.emit.allow-lateness', or give the watermark a longer delay".to_owned(),
