@@ -67,7 +67,7 @@ pub fn tumbling() -> impl Strategy<Value = Window> {
 }
 
 pub fn hopping() -> impl Strategy<Value = Window> {
-    (lengths(), 1..=6i64, offsets()).prop_map(|(slide, n, offset)| Window::Hop { slide, size: slide * n, offset })
+    (lengths(), 1..=20i64, offsets()).prop_map(|(slide, n, offset)| Window::Hop { slide, size: slide * n, offset })
 }
 
 pub fn cumulating() -> impl Strategy<Value = Window> {

@@ -43,6 +43,12 @@ pub trait Operator: Send {
         Ok(())
     }
 
+    /// Whether the last watermark completes more than one call should emit: then `on_watermark` is called
+    /// again with the same one, once what was emitted has been sent, and before anything else.
+    fn unfinished(&self) -> bool {
+        false
+    }
+
     /// Nothing more is there for the moment, or at all: what an operator holds back only to do it
     /// with more rows at once, it does now.
     fn on_pause(&mut self, out: &mut Output) -> Result<()> {
@@ -86,6 +92,12 @@ impl Output {
         if batch.num_rows() > 0 {
             self.emitted.push((port, batch));
         }
+    }
+
+    /// How many rows were emitted since the last [`Output::take`].
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.emitted.iter().map(|(_, batch)| batch.num_rows()).sum()
     }
 
     /// Takes what was emitted so far, in order.

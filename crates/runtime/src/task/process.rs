@@ -20,7 +20,7 @@ pub(crate) async fn run(mut gate: Gate, mut chain: Chain, reporter: Reporter) ->
         match received.transpose()? {
             None => {}
             Some(Received::Data { slot, batch }) => chain.data(slot, batch)?,
-            Some(Received::Watermark { slot, watermark }) => chain.watermark(slot, watermark)?,
+            Some(Received::Watermark { slot, watermark }) => chain.watermark(slot, watermark).await?,
             Some(Received::Barrier(epoch)) => {
                 chain.barrier(epoch)?;
                 reporter.passed(epoch);

@@ -5,6 +5,7 @@
 //! results leave as rows. DataFusion's accumulators give their state or result by draining, so
 //! a window can't be read from a table that goes on living; batches can be read as often as needed.
 
+mod sliding;
 mod update;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,6 +19,8 @@ use arrow::compute::filter_record_batch;
 use arrow::datatypes::{DataType, Field, FieldRef, Int64Type, Schema, SchemaRef, TimeUnit};
 use tidemill_core::{Error, EventBatch, Result, Watermark};
 
+use sliding::Sliding;
+
 use super::pace::Pace;
 use super::pre_aggregate::partial_schema;
 use super::{Window, WindowSpec};
@@ -26,6 +29,9 @@ use crate::operator::{Operator, Output};
 
 /// The rows of one output batch.
 pub(super) const OUTPUT_ROWS: usize = 8 * 1024;
+
+/// How many windows fire before what they emit is sent.
+const MAX_WINDOWS: usize = 64;
 
 /// A pane's partials are compacted when they have this many rows more than twice their groups.
 const COMPACT_ROWS: usize = 8 * 1024;
@@ -46,12 +52,20 @@ pub struct WindowAggregate {
     prefix: usize,
     // State.
     panes: BTreeMap<i64, Pane>,
+    /// The panes with rows that are late for some of their windows.
+    stragglers: BTreeSet<i64>,
+    /// Panes merged for the windows that fire next, where that spares merges. Made again of the panes.
+    sliding: Option<Sliding>,
+    /// How many groups the window had that fired last.
+    last_groups: usize,
     /// Windows that end here or earlier have fired.
     fired_ms: i64,
     /// By end: the last results of windows that can tell others: they still take rows, or were provisional.
     told: BTreeMap<i64, RecordBatch>,
     /// Windows that tell more than once, and have got rows since they last did.
     dirty: BTreeSet<Window>,
+    /// The watermark completes more windows than have fired. False between messages.
+    unfinished: bool,
     // Processing time: never part of a snapshot.
     early: Option<Pace>,
     late: Option<Pace>,
@@ -80,8 +94,12 @@ impl WindowAggregate {
             late: spec.late_fire.map(Pace::new),
             spec,
             told: BTreeMap::new(),
+            unfinished: false,
             dirty: BTreeSet::new(),
             panes: BTreeMap::new(),
+            stragglers: BTreeSet::new(),
+            sliding: None,
+            last_groups: 0,
             fired_ms: i64::MIN,
         })
     }
@@ -99,6 +117,13 @@ impl WindowAggregate {
 
     fn store(&mut self, pane_ms: i64, part: RecordBatch) -> Result<()> {
         self.mark_dirty(pane_ms, &part);
+        if self.spec.assigner.overlapping() {
+            let first_end_ms = self.spec.assigner.pane_end(pane_ms);
+            let opens_at = part.column(1).as_primitive::<Int64Type>().values();
+            if opens_at.iter().any(|&end_ms| end_ms > first_end_ms) {
+                self.stragglers.insert(pane_ms);
+            }
+        }
         let pane = self.panes.entry(pane_ms).or_default();
         pane.rows += part.num_rows();
         pane.parts.push(part);
@@ -126,19 +151,13 @@ impl WindowAggregate {
 
     /// The first window that has not fired and holds a row.
     fn next_window(&self) -> Option<Window> {
-        let mut next: Option<Window> = None;
-        for &pane_ms in self.panes.keys() {
-            if next.is_some_and(|window| self.spec.assigner.pane_end(pane_ms) >= window.end_ms) {
-                break;
-            }
-            let window = self.spec.assigner.next_window(pane_ms, self.fired_ms);
-            next = next.into_iter().chain(window).min_by_key(|window| window.end_ms);
-        }
-        next
+        // No pane's next window ends before that of an earlier pane.
+        self.panes.keys().find_map(|&pane_ms| self.spec.assigner.next_window(pane_ms, self.fired_ms))
     }
 
     fn fire(&mut self, window: Window, watermark: Watermark, out: &mut Output) -> Result<()> {
-        let results = self.results(window)?;
+        let table = self.final_results(window)?;
+        let results = self.rows_of(window, table)?;
         self.fired_ms = window.end_ms;
         self.dirty.remove(&window);
         match self.told.remove(&window.end_ms) {
@@ -154,14 +173,33 @@ impl WindowAggregate {
 
     /// The window's results as they are now.
     fn results(&self, window: Window) -> Result<RecordBatch> {
-        let mut table = Table::new(self.spec.aggregation.group_fields(), &self.spec.aggregation.calls)?;
-        let states = self.prefix + self.spec.aggregation.groups.len();
-        for pane in self.panes.range(window.start_ms..window.end_ms).map(|(_, pane)| pane) {
-            for part in &pane.parts {
-                let part = self.in_time(part, window)?;
-                table.merge(&part.columns()[self.prefix..states], &part.columns()[states..], part.num_rows())?;
-            }
+        self.rows_of(window, self.merged(window)?)
+    }
+
+    /// The partials of the window's panes that are in time for it, merged.
+    fn merged(&self, window: Window) -> Result<Table> {
+        let mut table = self.table()?;
+        for (_, pane) in self.panes.range(window.start_ms..window.end_ms) {
+            self.merge_parts(&mut table, pane, |opens_at| opens_at <= window.end_ms)?;
         }
+        Ok(table)
+    }
+
+    fn table(&self) -> Result<Table> {
+        Table::new(self.spec.aggregation.group_fields(), &self.spec.aggregation.calls)
+    }
+
+    /// Merges the partials that are `wanted` by the end of the first window that they are in time for.
+    fn merge_parts(&self, table: &mut Table, pane: &Pane, wanted: impl Fn(i64) -> bool) -> Result<()> {
+        let states = self.prefix + self.spec.aggregation.groups.len();
+        for part in &pane.parts {
+            let part = self.opening(part, &wanted)?;
+            table.merge(&part.columns()[self.prefix..states], &part.columns()[states..], part.num_rows())?;
+        }
+        Ok(())
+    }
+
+    fn rows_of(&self, window: Window, mut table: Table) -> Result<RecordBatch> {
         let rows = table.len();
         let bound = |ms| TimestampMillisecondArray::from_value(ms, rows);
         let time = bound(self.spec.assigner.closes_at(window.end_ms) - 1).with_timezone_opt(self.time_zone.clone());
@@ -180,20 +218,25 @@ impl WindowAggregate {
     fn forget(&mut self, watermark: Watermark) {
         let (assigner, lateness_ms, fired_ms) = (self.spec.assigner, self.spec.lateness_ms, self.fired_ms);
         let done = |end_ms: i64| end_ms <= fired_ms && watermark.closes(assigner.closes_at(end_ms) + lateness_ms);
-        self.panes.retain(|&pane_ms, _| !done(assigner.last_end(pane_ms)));
-        self.told.retain(|&end_ms, _| !done(end_ms));
+        while let Some((&pane_ms, _)) = self.panes.first_key_value().filter(|(p, _)| done(assigner.last_end(**p))) {
+            self.panes.pop_first();
+            self.stragglers.remove(&pane_ms);
+        }
+        while self.told.first_key_value().is_some_and(|(&end_ms, _)| done(end_ms)) {
+            self.told.pop_first();
+        }
     }
 
-    /// The partials of rows that were in time for the window.
-    fn in_time(&self, part: &RecordBatch, window: Window) -> Result<RecordBatch> {
+    /// The partials that are `wanted` by the end of the first window that they are in time for.
+    fn opening(&self, part: &RecordBatch, wanted: impl Fn(i64) -> bool) -> Result<RecordBatch> {
         if !self.spec.assigner.overlapping() {
             return Ok(part.clone());
         }
         let opens_at = part.column(1).as_primitive::<Int64Type>();
-        if opens_at.values().iter().all(|&end_ms| end_ms <= window.end_ms) {
+        if opens_at.values().iter().all(|&end_ms| wanted(end_ms)) {
             return Ok(part.clone());
         }
-        let mask: BooleanArray = opens_at.values().iter().map(|&end_ms| Some(end_ms <= window.end_ms)).collect();
+        let mask: BooleanArray = opens_at.values().iter().map(|&end_ms| Some(wanted(end_ms))).collect();
         Ok(filter_record_batch(part, &mask)?)
     }
 }
@@ -227,11 +270,23 @@ impl Operator for WindowAggregate {
         let final_soon = |window: &Window| watermark.closes(assigner.closes_at(window.end_ms) + lateness_ms);
         self.update(|window| window.end_ms <= fired_ms && (at_once || final_soon(window)), out)?;
         let complete = |window: &Window| watermark.closes(assigner.closes_at(window.end_ms));
-        while let Some(window) = self.next_window().filter(complete) {
+        let mut windows = 0;
+        let mut next = self.next_window().filter(complete);
+        while let Some(window) = next
+            && windows < MAX_WINDOWS
+            && out.rows() < OUTPUT_ROWS
+        {
             self.fire(window, watermark, out)?;
+            windows += 1;
+            next = self.next_window().filter(complete);
         }
+        self.unfinished = next.is_some();
         self.forget(watermark);
         Ok(())
+    }
+
+    fn unfinished(&self) -> bool {
+        self.unfinished
     }
 
     fn timer(&self) -> Option<Instant> {

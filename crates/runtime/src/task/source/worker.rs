@@ -30,14 +30,14 @@ pub(crate) async fn work(mut worker: Worker) -> Result<()> {
                 let batch = decode(work, &worker.spec, &worker.plan, &worker.metrics).await?;
                 worker.pass_on(&batch).await?;
             }
-            Some(Step::Watermark(watermark)) => worker.chain.watermark(0, watermark)?,
+            Some(Step::Watermark(watermark)) => worker.chain.watermark(0, watermark).await?,
             Some(Step::Barrier(epoch)) => {
                 worker.chain.barrier(epoch)?;
                 worker.reporter.passed(epoch);
             }
             Some(Step::End { complete }) => {
                 if complete {
-                    worker.chain.watermark(0, Watermark::MAX)?;
+                    worker.chain.watermark(0, Watermark::MAX).await?;
                 }
                 worker.chain.end()?;
                 worker.chain.send().await?;
