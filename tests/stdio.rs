@@ -109,6 +109,23 @@ fn count(category: &str, minute: &str, orders: u32) -> String {
 }
 
 #[test]
+fn an_interrupt_ends_the_firing_of_a_million_windows() {
+    let folder = fresh();
+    let windows = "SELECT window_start, category, COUNT(*) AS orders
+FROM TABLE(HOP(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' SECOND, INTERVAL '10' DAY))
+GROUP BY window_start, window_end, category;
+";
+    let mut running = Running::start(folder.path(), &[ORDERS, windows].concat(), &[]);
+    running.write(&order("toys", "10:00:10"));
+    drop(running.stdin.take());
+    running.wait_for(1);
+    running.interrupt();
+    let (code, lines, messages) = running.end_by_itself();
+    assert_eq!(code, Some(130), "{messages}");
+    assert!(lines.len() < 864_000, "all windows fired");
+}
+
+#[test]
 fn an_open_window_tells_provisional_results() {
     let folder = fresh();
     let early = "SET 'table.exec.emit.early-fire.enabled' = 'true'; SET 'table.exec.emit.early-fire.delay' = '10 ms';";
