@@ -126,6 +126,25 @@ GROUP BY window_start, window_end, category;
 }
 
 #[test]
+fn late_firing_waits_for_its_delay_or_for_the_last_row() {
+    let folder = fresh();
+    let settings = "SET 'table.exec.emit.allow-lateness' = '1 min';
+SET 'table.exec.emit.late-fire.enabled' = 'true'; SET 'table.exec.emit.late-fire.delay' = '1 min';
+";
+    let mut running = Running::start(folder.path(), &[settings, ORDERS, BY_MINUTE].concat(), &[]);
+    running.write(&(order("toys", "10:00:10") + &order("toys", "10:01:10")));
+    assert_eq!(running.wait_for(1), ["+I[2026-11-29T10:00, toys, 1]"]);
+    running.write(&order("toys", "10:00:20"));
+    running.write(&order("toys", "10:01:20"));
+    running.assert_silent();
+    // The watermark is 10:02:05: a minute after its end the first window takes no more.
+    running.write(&order("toys", "10:02:10"));
+    let told = ["+I[2026-11-29T10:01, toys, 2]", "+U[2026-11-29T10:00, toys, 2]", "-U[2026-11-29T10:00, toys, 1]"];
+    assert_eq!(running.wait_for(3), told);
+    assert_eq!(running.end(), (Some(0), vec!["+I[2026-11-29T10:02, toys, 1]".to_owned()], String::new()));
+}
+
+#[test]
 fn an_open_window_tells_provisional_results() {
     let folder = fresh();
     let early = "SET 'table.exec.emit.early-fire.enabled' = 'true'; SET 'table.exec.emit.early-fire.delay' = '10 ms';";

@@ -45,3 +45,6 @@ impl Pace {
         is_time
     }
 }
+
+#[cfg(test)]
+mod tests;
