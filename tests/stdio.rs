@@ -31,6 +31,58 @@ fn count(category: &str, minute: &str, orders: u32) -> String {
 }
 
 #[test]
+fn an_interrupt_ends_the_firing_of_a_million_windows() {
+    let folder = fresh();
+    let windows = "SELECT window_start, category, COUNT(*) AS orders
+FROM TABLE(HOP(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' SECOND, INTERVAL '10' DAY))
+GROUP BY window_start, window_end, category;
+";
+    let mut running = Running::start(folder.path(), &[ORDERS, windows].concat(), &[]);
+    running.write(&order("toys", "10:00:10"));
+    running.close_input();
+    running.wait_for(1);
+    running.interrupt();
+    let (code, lines, messages) = running.end_by_itself();
+    assert_eq!(code, Some(130), "{messages}");
+    assert!(lines.len() < 864_000, "all windows fired");
+}
+
+#[test]
+fn late_firing_waits_for_its_delay_or_for_the_last_row() {
+    let folder = fresh();
+    let settings = "SET 'table.exec.emit.allow-lateness' = '1 min';
+SET 'table.exec.emit.late-fire.enabled' = 'true'; SET 'table.exec.emit.late-fire.delay' = '1 min';
+";
+    let mut running = Running::start(folder.path(), &[settings, ORDERS, BY_MINUTE].concat(), &[]);
+    running.write(&(order("toys", "10:00:10") + &order("toys", "10:01:10")));
+    assert_eq!(running.wait_for(1), ["+I[2026-11-29T10:00, toys, 1]"]);
+    running.write(&order("toys", "10:00:20"));
+    running.write(&order("toys", "10:01:20"));
+    running.assert_silent();
+    // The watermark is 10:02:05: a minute after its end the first window takes no more.
+    running.write(&order("toys", "10:02:10"));
+    let told = ["+I[2026-11-29T10:01, toys, 2]", "+U[2026-11-29T10:00, toys, 2]", "-U[2026-11-29T10:00, toys, 1]"];
+    assert_eq!(running.wait_for(3), told);
+    assert_eq!(running.end(), (Some(0), vec!["+I[2026-11-29T10:02, toys, 1]".to_owned()], String::new()));
+}
+
+#[test]
+fn an_open_window_tells_provisional_results() {
+    let folder = fresh();
+    let early = "SET 'table.exec.emit.early-fire.enabled' = 'true'; SET 'table.exec.emit.early-fire.delay' = '10 ms';";
+    let mut running = Running::start(folder.path(), &[early, ORDERS, BY_MINUTE].concat(), &[]);
+    running.write(&order("toys", "10:00:10"));
+    assert_eq!(running.wait_for(1), ["+I[2026-11-29T10:00, toys, 1]"]);
+    running.assert_silent();
+    running.write(&order("toys", "10:00:20"));
+    assert_eq!(running.wait_for(2), ["+U[2026-11-29T10:00, toys, 2]", "-U[2026-11-29T10:00, toys, 1]"]);
+    // The first window closes as it is: it has nothing left to tell.
+    running.write(&order("books", "10:01:10"));
+    assert_eq!(running.wait_for(1), ["+I[2026-11-29T10:01, books, 1]"]);
+    assert_eq!(running.end(), (Some(0), vec![], String::new()));
+}
+
+#[test]
 fn finished_windows_are_printed_before_the_rest_of_the_input_arrives() {
     let folder = fresh();
     let mut running = Running::start(folder.path(), &[ORDERS, BY_MINUTE].concat(), &["--output", "json"]);

@@ -30,15 +30,26 @@ pub struct Setting {
     /// How many lines each chunk has, and how long it waits; begins again when the list ends.
     chunks: Vec<(usize, u8)>,
     epoch_interval: Option<Duration>,
+    /// How often open windows tell provisional results, and fired ones what late rows change, in milliseconds.
+    early_fire_ms: Option<u8>,
+    late_fire_ms: Option<u8>,
 }
 
 pub fn settings() -> impl Strategy<Value = Setting> {
     let batch_rows = prop_oneof![Just(1), 2..8usize, Just(8192)];
     let chunks = vec((prop_oneof![1..4usize, 1..100usize], 0..3u8), 1..6);
     let epoch_interval = proptest::option::of(Just(Duration::from_millis(1)));
-    (1..=4usize, batch_rows, chunks, epoch_interval).prop_map(|(parallelism, batch_rows, chunks, epoch_interval)| {
-        Setting { parallelism, batch_rows, chunks, epoch_interval }
-    })
+    let firing = || proptest::option::of(0..2u8);
+    (1..=4usize, batch_rows, chunks, epoch_interval, firing(), firing()).prop_map(
+        |(parallelism, batch_rows, chunks, epoch_interval, early_fire_ms, late_fire_ms)| Setting {
+            parallelism,
+            batch_rows,
+            chunks,
+            epoch_interval,
+            early_fire_ms,
+            late_fire_ms,
+        },
+    )
 }
 
 /// Final rows and late rows; sorted.
@@ -71,9 +82,14 @@ async fn load(window: Window, log: &Log, setting: &Setting) -> Pipeline {
         0 => String::new(),
         ms => format!("SET 'table.exec.emit.allow-lateness' = '{ms} ms';"),
     };
+    let firing = firing(window, log, setting);
+    let (zone, time) = match log.zone {
+        None => (String::new(), "TIMESTAMP"),
+        Some(zone) => (format!("SET 'table.local-time-zone' = '{}';", zone.name()), "TIMESTAMP_LTZ"),
+    };
     let sql = format!(
-        "{}
-         CREATE TABLE events (k STRING, amount DECIMAL(10, 2), ts TIMESTAMP(3), WATERMARK FOR ts AS ts - {})
+        "{}{zone}{firing}
+         CREATE TABLE events (k STRING, amount DECIMAL(10, 2), ts {time}(3), WATERMARK FOR ts AS ts - {})
          WITH ('connector' = 'given');
          SELECT window_start, window_end, k, COUNT(*) AS n, COUNT(amount) AS amounts, SUM(amount) AS total,
            MIN(amount) AS least, MAX(amount) AS most
@@ -82,14 +98,28 @@ async fn load(window: Window, log: &Log, setting: &Setting) -> Pipeline {
         interval(log.delay_ms),
         window.sql(),
     );
-    let given = Given { partitions: log.partitions.iter().map(|rows| chunks(rows, &setting.chunks)).collect() };
+    let given = Given {
+        partitions: log.partitions.iter().map(|rows| chunks(rows, log.zone.is_some(), &setting.chunks)).collect(),
+    };
     let options =
         LoadOptions { folder: PathBuf::new(), parallelism: Some(setting.parallelism), batch_rows: setting.batch_rows };
     let sql = SqlText::new("query.sql", sql.as_str());
     Pipeline::load(&sql, &Connectors::new(vec![Arc::new(given)]), &options).await.unwrap()
 }
 
-fn chunks(rows: &[crate::log::Row], cuts: &[(usize, u8)]) -> Vec<GivenChunk> {
+/// What must not matter to the final rows; sessions tell nothing early, and late firing wants late rows.
+fn firing(window: Window, log: &Log, setting: &Setting) -> String {
+    let set = |sort: &str, ms: u8| {
+        format!(
+            "SET 'table.exec.emit.{sort}-fire.enabled' = 'true'; SET 'table.exec.emit.{sort}-fire.delay' = '{ms} ms';"
+        )
+    };
+    let early = setting.early_fire_ms.filter(|_| !matches!(window, Window::Session { .. }));
+    let late = setting.late_fire_ms.filter(|_| log.lateness_ms > 0);
+    [early.map(|ms| set("early", ms)), late.map(|ms| set("late", ms))].into_iter().flatten().collect()
+}
+
+fn chunks(rows: &[crate::log::Row], instants: bool, cuts: &[(usize, u8)]) -> Vec<GivenChunk> {
     let mut chunks = vec![];
     let mut rest = rows;
     for &(count, pauses) in cuts.iter().cycle() {
@@ -97,7 +127,7 @@ fn chunks(rows: &[crate::log::Row], cuts: &[(usize, u8)]) -> Vec<GivenChunk> {
             break;
         }
         let (head, tail) = rest.split_at(count.min(rest.len()));
-        chunks.push(GivenChunk { lines: head.iter().map(|row| row.line()).collect(), pauses });
+        chunks.push(GivenChunk { lines: head.iter().map(|row| row.line(instants)).collect(), pauses });
         rest = tail;
     }
     chunks
@@ -127,7 +157,9 @@ impl Captured {
             };
             for row in 0..batch.num_rows() {
                 let adds = kinds.as_ref().is_none_or(|kinds| kinds[row].adds());
-                *changes.entry(total(row)).or_default() += if adds { 1 } else { -1 };
+                let count = changes.entry(total(row)).or_default();
+                *count += if adds { 1 } else { -1 };
+                assert!((0..=1).contains(count), "a row comes before it is withdrawn, and once: {:?}", total(row));
             }
         }
         changes.retain(|_, count| *count != 0);

@@ -11,12 +11,13 @@ mod given;
 mod log;
 mod naive;
 mod window;
+mod zone;
 
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
 
 use engine::{Setting, run_batch, run_live, settings};
-use log::{Log, logs};
+use log::{Log, MINUTE_FOR_SECOND, clock_changes, logs};
 use naive::{batch_rows, live_rows};
 use window::{Window, cumulating, hopping, sessions, tumbling};
 
@@ -63,6 +64,20 @@ proptest! {
     #[test]
     fn cumulating_windows(window in cumulating(), log in logs(), settings in [settings(), settings()]) {
         check(window, &log, &settings)?;
+    }
+
+    #[test]
+    fn windows_on_the_clocks_of_a_zone(
+        window in prop_oneof![tumbling(), hopping(), cumulating(), sessions()],
+        (zone, moment_ms) in clock_changes(),
+        log in logs(),
+        settings in [settings(), settings()],
+    ) {
+        let log = match window {
+            Window::Session { .. } => Log { lateness_ms: 0, ..log },
+            _ => log,
+        };
+        check(window.times(MINUTE_FOR_SECOND), &log.around(zone, moment_ms), &settings)?;
     }
 
     #[test]

@@ -3,8 +3,11 @@
 
 use std::collections::BTreeMap;
 
+use chrono_tz::Tz;
+
 use crate::log::{Log, Row};
 use crate::window::Window;
+use crate::zone::{local, passed};
 
 /// One row of the result.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,10 +44,11 @@ struct Known<'a> {
     /// The maximum of time - delay over the rows before it in its partition.
     watermark: Option<i64>,
     lateness_ms: i64,
+    zone: Option<Tz>,
 }
 
 impl Known<'_> {
-    /// Late if w >= end - 1 ms + the allowed lateness.
+    /// Late for what is complete at an instant: w >= end - 1 ms + the allowed lateness.
     fn late_for(&self, end_ms: i64) -> bool {
         self.watermark.is_some_and(|watermark| watermark >= end_ms - 1 + self.lateness_ms)
     }
@@ -60,8 +64,8 @@ fn known(log: &Log) -> Vec<Known<'_>> {
     for (number, rows) in log.partitions.iter().enumerate() {
         let mut watermark: Option<i64> = None;
         for (row, offset) in rows.iter().zip(0..) {
-            let (partition, lateness_ms) = (format!("p{number}"), log.lateness_ms);
-            known.push(Known { row, partition, offset, watermark, lateness_ms });
+            let (partition, lateness_ms, zone) = (format!("p{number}"), log.lateness_ms, log.zone);
+            known.push(Known { row, partition, offset, watermark, lateness_ms, zone });
             watermark = watermark.max(row.time_ms.map(|time_ms| time_ms - log.delay_ms));
         }
     }
@@ -78,8 +82,8 @@ pub fn live_rows(window: Window, log: &Log) -> (Vec<Total>, Vec<Late>) {
         judge_sessions(gap, known, &mut members, &mut late);
     } else {
         for k in &known {
-            for (start_ms, end_ms) in k.row.time_ms.into_iter().flat_map(|time_ms| windows_of(window, time_ms)) {
-                match k.late_for(end_ms) {
+            for (start_ms, end_ms) in k.row.time_ms.into_iter().flat_map(|ms| windows_of(window, local(k.zone, ms))) {
+                match k.late_for(passed(k.zone, end_ms)) {
                     true => late.push(k.late(Some((start_ms, end_ms)), "late")),
                     false => members.push(((start_ms, end_ms), k.row)),
                 }
@@ -109,11 +113,11 @@ pub fn batch_rows(window: Window, log: &Log) -> Vec<Total> {
             }
         }
         for (bounds, rows) in sessions.into_values().flatten() {
-            members.extend(rows.into_iter().map(|row| (bounds, row)));
+            members.extend(rows.into_iter().map(|row| (told(log.zone, bounds), row)));
         }
     } else {
         for (time_ms, row) in timed {
-            members.extend(windows_of(window, time_ms).into_iter().map(|window| (window, row)));
+            members.extend(windows_of(window, local(log.zone, time_ms)).into_iter().map(|window| (window, row)));
         }
     }
     totals(&members)
@@ -144,25 +148,26 @@ fn judge_sessions<'a>(
     members: &mut Vec<((i64, i64), &'a Row)>,
     late: &mut Vec<Late>,
 ) {
+    let zone = known.first().and_then(|k| k.zone);
     known.sort_by(|a, b| (a.watermark, &a.partition, a.offset).cmp(&(b.watermark, &b.partition, b.offset)));
     let mut sessions: BTreeMap<Option<char>, Vec<Session<'_>>> = BTreeMap::new();
     for k in known {
         let Some(time_ms) = k.row.time_ms else { continue };
         // Further behind than 16 gaps a row joins no session, not even one that others keep open.
         if k.late_for(time_ms + gap + 16 * gap) {
-            late.push(k.late(Some((time_ms, time_ms + gap)), "late"));
+            late.push(k.late(Some(told(zone, (time_ms, time_ms + gap))), "late"));
             continue;
         }
         let of_key = sessions.entry(k.row.key).or_default();
         let touches = |(start_ms, end_ms): (i64, i64)| start_ms <= time_ms + gap && time_ms <= end_ms;
         let closed = of_key.iter().map(|(bounds, _)| *bounds).filter(|&bounds| touches(bounds) && k.late_for(bounds.1));
         if let Some(first) = closed.min() {
-            late.push(k.late(Some(first), "session-closed"));
+            late.push(k.late(Some(told(zone, first)), "session-closed"));
             continue;
         }
         let (touched, mut others): (Vec<_>, Vec<_>) = of_key.drain(..).partition(|(bounds, _)| touches(*bounds));
         if touched.is_empty() && k.late_for(time_ms + gap) {
-            late.push(k.late(Some((time_ms, time_ms + gap)), "late"));
+            late.push(k.late(Some(told(zone, (time_ms, time_ms + gap))), "late"));
         } else {
             let start_ms = touched.iter().map(|(bounds, _)| bounds.0).fold(time_ms, i64::min);
             let end_ms = touched.iter().map(|(bounds, _)| bounds.1).fold(time_ms + gap, i64::max);
@@ -173,8 +178,13 @@ fn judge_sessions<'a>(
         *of_key = others;
     }
     for (bounds, rows) in sessions.into_values().flatten() {
-        members.extend(rows.into_iter().map(|row| (bounds, row)));
+        members.extend(rows.into_iter().map(|row| (told(zone, bounds), row)));
     }
+}
+
+/// What clocks show at both ends.
+fn told(zone: Option<Tz>, (start_ms, end_ms): (i64, i64)) -> (i64, i64) {
+    (local(zone, start_ms), local(zone, end_ms))
 }
 
 /// Groups by window and key.

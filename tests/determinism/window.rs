@@ -13,6 +13,18 @@ pub enum Window {
 }
 
 impl Window {
+    /// The same windows, longer.
+    pub fn times(self, n: i64) -> Self {
+        match self {
+            Self::Tumble { size, offset } => Self::Tumble { size: size * n, offset: offset * n },
+            Self::Hop { slide, size, offset } => Self::Hop { slide: slide * n, size: size * n, offset: offset * n },
+            Self::Cumulate { step, size, offset } => {
+                Self::Cumulate { step: step * n, size: size * n, offset: offset * n }
+            }
+            Self::Session { gap } => Self::Session { gap: gap * n },
+        }
+    }
+
     /// The table function over the table `events`.
     pub fn sql(self) -> String {
         let call = match self {
@@ -55,7 +67,7 @@ pub fn tumbling() -> impl Strategy<Value = Window> {
 }
 
 pub fn hopping() -> impl Strategy<Value = Window> {
-    (lengths(), 1..=6i64, offsets()).prop_map(|(slide, n, offset)| Window::Hop { slide, size: slide * n, offset })
+    (lengths(), 1..=20i64, offsets()).prop_map(|(slide, n, offset)| Window::Hop { slide, size: slide * n, offset })
 }
 
 pub fn cumulating() -> impl Strategy<Value = Window> {

@@ -48,6 +48,11 @@ impl Running {
         stdin.flush().unwrap();
     }
 
+    /// Closes the program's standard input.
+    pub fn close_input(&mut self) {
+        drop(self.stdin.take());
+    }
+
     /// The next `count` lines, sorted.
     ///
     /// # Panics
@@ -82,7 +87,7 @@ impl Running {
     /// # Panics
     /// If the program does not end.
     pub fn end(mut self) -> (Option<i32>, Vec<String>, String) {
-        drop(self.stdin.take());
+        self.close_input();
         self.end_by_itself()
     }
 

@@ -3,6 +3,7 @@
 mod epochs;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
@@ -46,7 +47,8 @@ pub struct Outcome {
 /// On an error nothing that was not committed is left behind by the sinks.
 pub async fn run(graph: JobGraph, options: RunOptions, stop: impl Future<Output = ()>) -> Result<Outcome> {
     let (line, mut progress) = mpsc::unbounded_channel();
-    let mut job = Job { tasks: JoinSet::new(), sources: vec![], sinks: vec![], subtasks: 0 };
+    let stopped = Arc::default();
+    let mut job = Job { tasks: JoinSet::new(), sources: vec![], sinks: vec![], subtasks: 0, stopped };
     job.spawn(&graph, &options, &line)?;
     drop(line);
 
@@ -82,7 +84,7 @@ pub async fn run(graph: JobGraph, options: RunOptions, stop: impl Future<Output 
                 };
                 if let Some(error) = error {
                     if failure.is_none() {
-                        job.sources.iter().for_each(|plan| plan.stop());
+                        job.stop();
                         job.tell_sinks(Command::Abort);
                     }
                     // A task whose neighbour failed says that it is closed: that is an echo.
@@ -93,7 +95,7 @@ pub async fn run(graph: JobGraph, options: RunOptions, stop: impl Future<Output 
             },
             () = &mut stop, if !stopped => {
                 stopped = true;
-                job.sources.iter().for_each(|plan| plan.stop());
+                job.stop();
             },
             () = tick(&mut ticks), if !stopped && failure.is_none() => {
                 if let Some(epoch) = epochs.begin() {
@@ -135,9 +137,16 @@ struct Job {
     sources: Vec<Arc<SourcePlan>>,
     sinks: Vec<mpsc::UnboundedSender<Command>>,
     subtasks: usize,
+    /// Tasks look at this between steps that may be many.
+    stopped: Arc<AtomicBool>,
 }
 
 impl Job {
+    fn stop(&self) {
+        self.stopped.store(true, Ordering::Relaxed);
+        self.sources.iter().for_each(|plan| plan.stop());
+    }
+
     fn tell_sinks(&self, command: Command) {
         for sink in &self.sinks {
             // A sink that has stopped has failed, and the job knows.
@@ -166,13 +175,13 @@ impl Job {
                 let edges = wires.edges(graph, index);
                 match &task.head {
                     Head::Source(spec, metrics) => {
-                        let chain = Chain::new(task, edges)?;
+                        let chain = Chain::new(task, edges, Arc::clone(&self.stopped))?;
                         let worker = worker(spec, metrics, &plan, chain, options, reporter);
                         ready.push((Arc::clone(&task.name), Box::pin(source::work(worker))));
                     }
                     Head::Edges => ready.push((
                         Arc::clone(&task.name),
-                        Box::pin(process::run(gate, Chain::new(task, edges)?, reporter)),
+                        Box::pin(process::run(gate, Chain::new(task, edges, Arc::clone(&self.stopped))?, reporter)),
                     )),
                     Head::Sink(factory) => {
                         let (commands, inbox) = mpsc::unbounded_channel();

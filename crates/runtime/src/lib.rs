@@ -20,6 +20,7 @@ pub mod metrics;
 pub mod operator;
 pub mod scan;
 mod task;
+pub mod time_zone;
 pub mod window;
 
 pub use task::source::rejected_schema;

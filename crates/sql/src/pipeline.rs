@@ -106,13 +106,14 @@ impl Pipeline {
                 settings.set(key, value, excerpt)?;
             }
         }
+        settings.check()?;
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let parallelism = options.parallelism.or(settings.parallelism).unwrap_or(cores);
         let mut loader = Loader {
             sql,
             connectors,
             options,
-            session: Session::new(sql, parallelism, options.batch_rows),
+            session: Session::new(sql, settings.local_time_zone, parallelism, options.batch_rows),
             settings: &settings,
             planned: vec![],
         };

@@ -15,11 +15,15 @@ use datafusion::prelude::{SessionConfig, SessionContext};
 use datafusion::sql::parser::Statement as DfStatement;
 use datafusion::sql::sqlparser::ast;
 use tidemill_core::{Excerpt, Result};
+use tidemill_runtime::time_zone::TimeZone;
 
 use crate::catalog::{SharedCatalog, Table};
 use crate::parse::SqlText;
 use crate::physical::batch::{BatchQueryPlanner, SourceTable};
-use crate::plan::{break_ties, plan_error, position_columns, refuse_other_answers, rewrite_group_windows};
+use crate::plan::{
+    break_ties, casts_in_zone, in_session_zone, plan_error, position_columns, refuse_other_answers,
+    rewrite_group_windows,
+};
 use crate::types::FlinkTypePlanner;
 use crate::window_tvf::WindowPlanner;
 
@@ -27,10 +31,12 @@ use crate::window_tvf::WindowPlanner;
 pub(crate) struct Session {
     context: SessionContext,
     pub(crate) tables: SharedCatalog,
+    /// `table.local-time-zone`
+    zone: TimeZone,
 }
 
 impl Session {
-    pub(crate) fn new(sql: &SqlText, parallelism: usize, batch_rows: usize) -> Self {
+    pub(crate) fn new(sql: &SqlText, zone: TimeZone, parallelism: usize, batch_rows: usize) -> Self {
         let mut config = ConfigOptions::new();
         // Flink's column names are case-sensitive, its decimals are exact, its NULLs sort first.
         config.sql_parser.enable_ident_normalization = false;
@@ -42,7 +48,7 @@ impl Session {
             config.execution.batch_size = batch_rows;
         }
         let tables = SharedCatalog::default();
-        let windows = WindowPlanner::new(sql.clone(), tables.clone());
+        let windows = WindowPlanner::new(sql.clone(), tables.clone(), zone);
         let state = SessionStateBuilder::new()
             .with_config(SessionConfig::from(config))
             .with_default_features()
@@ -57,7 +63,7 @@ impl Session {
         let context = SessionContext::new_with_state(state);
         // It makes sums of sums, which round twice, and fail where only a part is out of range.
         context.remove_optimizer_rule("single_distinct_aggregation_to_group_by");
-        Self { context, tables }
+        Self { context, tables, zone }
     }
 
     pub(crate) fn state(&self) -> SessionState {
@@ -83,7 +89,8 @@ impl Session {
         let statement = DfStatement::Statement(Box::new(ast::Statement::Query(Box::new(query))));
         let plan = state.statement_to_plan(statement).await.map_err(|e| plan_error(e, excerpt))?;
         let analyzed = state.analyzer().execute_and_check(plan, state.config_options(), |_, _| {});
-        let plan = analyzed.and_then(break_ties).map_err(|e| plan_error(e, excerpt))?;
+        let zoned = analyzed.and_then(|plan| in_session_zone(plan, self.zone));
+        let plan = zoned.and_then(break_ties).map_err(|e| plan_error(e, excerpt))?;
         refuse_other_answers(&plan, excerpt)?;
         Ok(plan)
     }
@@ -91,7 +98,9 @@ impl Session {
     /// An expression over a table's columns.
     pub(crate) fn expression(&self, expr: &ast::Expr, schema: &DFSchema, excerpt: &Excerpt) -> Result<Expr> {
         let expr = ast::ExprWithAlias { expr: expr.clone(), alias: None };
-        self.state().create_logical_expr_from_sql_expr(expr, schema).map_err(|e| plan_error(e, excerpt))
+        let expr = self.state().create_logical_expr_from_sql_expr(expr, schema);
+        let zoned = expr.and_then(|expr| casts_in_zone(expr, schema, self.zone));
+        zoned.map(|expr| expr.data).map_err(|e| plan_error(e, excerpt))
     }
 }
 

@@ -1,11 +1,16 @@
 //! `SET 'key' = 'value'`: the keys that are known, and what they mean.
 
+mod emit;
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use tidemill_core::{Excerpt, Result};
+use tidemill_core::{Error, Excerpt, Result};
 use tidemill_runtime::connector::{OptionSpec, Options, duration};
 use tidemill_runtime::exchange::KEY_GROUPS;
+use tidemill_runtime::time_zone::TimeZone;
+
+pub(crate) use emit::{ALLOW_LATENESS, EARLY_FIRE, Emit};
 
 /// Every key of `SET`, but for `tidemill.late-output.<target>` and `tidemill.dead-letter.<table>`.
 pub const SETTINGS: &[OptionSpec] = &[
@@ -19,13 +24,29 @@ pub const SETTINGS: &[OptionSpec] = &[
         doc: "how long after its end a window still takes rows, and updates its result: '1 min'; by default not at all",
     },
     OptionSpec {
+        key: "table.exec.emit.early-fire.enabled",
+        doc: "'true': a window before a sink tells provisional results, and updates them; by default 'false'",
+    },
+    OptionSpec { key: "table.exec.emit.early-fire.delay", doc: "how often, by the machine's clock: '10 s'" },
+    OptionSpec {
+        key: "table.exec.emit.late-fire.enabled",
+        doc: "'true': what rows within the allowed lateness change is told at the pace of the delay; by default \
+              'false': at the next watermark",
+    },
+    OptionSpec { key: "table.exec.emit.late-fire.delay", doc: "how often, by the machine's clock: '10 s'" },
+    OptionSpec {
+        key: "table.local-time-zone",
+        doc: "whose clocks TIMESTAMP_LTZ is converted and windowed by: 'Europe/Berlin', 'GMT+02:00'; by default UTC \
+              (Flink's default is the machine's zone)",
+    },
+    OptionSpec {
         key: "execution.checkpointing.interval",
         doc: "how often sinks commit in a live run, e.g. '10 s'; by default once, at the end of the input",
     },
 ];
 
 /// Far from where the arithmetic of times would overflow.
-const MAX_LATENESS: Duration = Duration::from_secs(1_000 * 86_400);
+const MAX_DELAY: Duration = Duration::from_secs(1_000 * 86_400);
 
 const LATE_OUTPUT: &str = "tidemill.late-output.";
 const DEAD_LETTER: &str = "tidemill.dead-letter.";
@@ -46,8 +67,10 @@ pub struct Settings {
     pub runtime_mode: Option<RuntimeMode>,
     /// Subtasks a task, if the file says so.
     pub parallelism: Option<usize>,
-    /// How long after its end a window takes rows.
-    pub(crate) allowed_lateness: Duration,
+    /// When windows tell their results.
+    pub(crate) emit: Emit,
+    /// Whose clocks instants are converted and windowed by.
+    pub(crate) local_time_zone: TimeZone,
     /// How often sinks commit.
     pub epoch_interval: Option<Duration>,
     /// By target table: the table that gets its late rows, and where that was said.
@@ -57,9 +80,9 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// How long after its end a window takes rows, in milliseconds.
-    pub(crate) fn lateness_ms(&self) -> i64 {
-        i64::try_from(self.allowed_lateness.as_millis()).unwrap_or(0)
+    /// Checks what is known only when every `SET` has been applied.
+    pub(crate) fn check(&self) -> Result<()> {
+        self.emit.check()
     }
 
     /// Applies one `SET`.
@@ -87,12 +110,15 @@ impl Settings {
                         .hint(format!("give a number from 1 to {KEY_GROUPS}"))
                 })?);
             }
-            "table.exec.emit.allow-lateness" => {
-                self.allowed_lateness = duration(value).filter(|d| *d <= MAX_LATENESS).ok_or_else(|| {
-                    options
-                        .refuse(key, format!("'{value}' is not a duration of at most 1,000 days"))
-                        .hint("write '500 ms', '10 s', '1 min', '1 h' or '1 d'")
-                })?;
+            ALLOW_LATENESS => self.emit.allowed_lateness = bounded(&options, key, value)?,
+            EARLY_FIRE => self.emit.early.enabled = options.boolean(key, false)?.then(|| place.clone()),
+            "table.exec.emit.early-fire.delay" => self.emit.early.delay = Some(bounded(&options, key, value)?),
+            "table.exec.emit.late-fire.enabled" => {
+                self.emit.late.enabled = options.boolean(key, false)?.then(|| place.clone());
+            }
+            "table.exec.emit.late-fire.delay" => self.emit.late.delay = Some(bounded(&options, key, value)?),
+            "table.local-time-zone" => {
+                self.local_time_zone = value.parse().map_err(|e: Error| e.at(place.clone()))?;
             }
             "execution.checkpointing.interval" => {
                 let interval = duration(value).filter(|d| !d.is_zero());
@@ -114,6 +140,14 @@ impl Settings {
     }
 }
 
+fn bounded(options: &Options, key: &str, value: &str) -> Result<Duration> {
+    duration(value).filter(|d| *d <= MAX_DELAY).ok_or_else(|| {
+        options
+            .refuse(key, format!("'{value}' is not a duration of at most 1,000 days"))
+            .hint("write '500 ms', '10 s', '1 min', '1 h' or '1 d'")
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -129,6 +163,8 @@ mod tests {
         assert!(set("parallelism.default", "0").is_err());
         assert!(set("execution.checkpointing.interval", "0 s").is_err());
         assert_eq!(set("execution.runtime-mode", "BATCH").unwrap().runtime_mode, Some(RuntimeMode::Batch));
+        assert!(set("table.local-time-zone", "Asia/Tokyo").is_ok());
+        assert!(set("table.local-time-zone", "Asia/Tokio").is_err());
         let error = set("paralelism.default", "2").unwrap_err();
         assert_eq!(error.hint_text(), Some("did you mean 'parallelism.default'?"));
     }

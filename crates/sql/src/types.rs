@@ -17,7 +17,7 @@ use tidemill_core::{Error, Result};
 mod tests;
 
 /// The zone of `TIMESTAMP_LTZ` values, which are instants: the session's zone only formats them.
-const LTZ_ZONE: &str = "UTC";
+pub(crate) const LTZ_ZONE: &str = "UTC";
 
 /// The Arrow form of a Flink type. Fields of rows, elements of arrays and values of maps are nullable.
 ///

@@ -1,4 +1,4 @@
--- Instants: read with their offset from UTC, printed in UTC.
+-- Instants: read with their offset from UTC, printed in UTC; the bounds of windows are what a clock shows.
 CREATE TABLE orders (
   category STRING,
   amount DECIMAL(10, 2),

@@ -7,6 +7,8 @@ pub use calc::Calc;
 pub(crate) use calc::evaluate;
 pub use top_n::{TopN, TopNSpec};
 
+use std::time::Instant;
+
 use tidemill_core::{Epoch, EventBatch, Result, Watermark};
 
 /// Which output of an operator a batch leaves by.
@@ -43,10 +45,28 @@ pub trait Operator: Send {
         Ok(())
     }
 
+    /// Whether the last watermark completes more than one call should emit: then `on_watermark` is called
+    /// again with the same one, once what was emitted has been sent, and before anything else.
+    fn unfinished(&self) -> bool {
+        false
+    }
+
     /// Nothing more is there for the moment, or at all: what an operator holds back only to do it
     /// with more rows at once, it does now.
     fn on_pause(&mut self, out: &mut Output) -> Result<()> {
         let _ = out;
+        Ok(())
+    }
+
+    /// When, in processing time, the operator wants to be called again if nothing happens before.
+    fn timer(&self) -> Option<Instant> {
+        None
+    }
+
+    /// What [`Operator::timer`] said has come: `now` is then or later. Afterwards it says another time,
+    /// or none.
+    fn on_timer(&mut self, now: Instant, out: &mut Output) -> Result<()> {
+        let _ = (now, out);
         Ok(())
     }
 
@@ -74,6 +94,12 @@ impl Output {
         if batch.num_rows() > 0 {
             self.emitted.push((port, batch));
         }
+    }
+
+    /// How many rows were emitted since the last [`Output::take`].
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.emitted.iter().map(|(_, batch)| batch.num_rows()).sum()
     }
 
     /// Takes what was emitted so far, in order.

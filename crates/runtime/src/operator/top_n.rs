@@ -15,6 +15,7 @@ use arrow::row::{OwnedRow, RowConverter, SortField};
 use tidemill_core::{Epoch, Error, EventBatch, Result, RowKind, Watermark};
 
 use super::{Operator, Output};
+use crate::time_zone::TimeZone;
 
 /// What a Top-N computes.
 #[derive(Debug, Clone)]
@@ -29,6 +30,8 @@ pub struct TopNSpec {
     pub append_only: bool,
     /// The column of the window's end, where the answer is given once a window.
     pub window_end: Option<usize>,
+    /// The zone whose clocks the window's end is told by.
+    pub zone: TimeZone,
     /// The input's columns, and the rank (`UInt64`).
     pub schema: SchemaRef,
 }
@@ -112,7 +115,9 @@ impl TopN {
     }
 
     fn complete_windows(&mut self, watermark: Watermark, out: &mut Output) -> Result<()> {
-        while let Some(window) = self.windows.first_entry().filter(|window| watermark.closes(*window.key())) {
+        let zone = self.spec.zone;
+        let complete = |end_ms: i64| watermark.closes(zone.passed_ms(end_ms));
+        while let Some(window) = self.windows.first_entry().filter(|window| complete(*window.key())) {
             let mut rows = vec![];
             for key in window.remove() {
                 let partition = self.partitions.remove(&key).unwrap_or_default();

@@ -1,5 +1,10 @@
 //! Operators that run in one task: rows pass from one to the next by function call.
 
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
 use tidemill_core::{Epoch, EventBatch, Result, Watermark};
 
 use crate::exchange::{EdgeSender, Message};
@@ -21,10 +26,14 @@ pub(crate) struct Chain {
     edges: Vec<EdgeSender>,
     /// What waits to be sent. Operators can't wait for a channel, so the task sends after each step.
     pending: Vec<(usize, Message)>,
+    /// Nodes that have not yet emitted all that their watermark completes.
+    unfinished: VecDeque<usize>,
+    /// The run was stopped: what would take long is left.
+    stopped: Arc<AtomicBool>,
 }
 
 impl Chain {
-    pub(crate) fn new(task: &TaskSpec, edges: Vec<EdgeSender>) -> Result<Self> {
+    pub(crate) fn new(task: &TaskSpec, edges: Vec<EdgeSender>, stopped: Arc<AtomicBool>) -> Result<Self> {
         let nodes = task
             .nodes
             .iter()
@@ -37,7 +46,8 @@ impl Chain {
                 })
             })
             .collect::<Result<_>>()?;
-        Ok(Self { nodes, head_targets: task.head_targets.clone(), edges, pending: vec![] })
+        let head_targets = task.head_targets.clone();
+        Ok(Self { nodes, head_targets, edges, pending: vec![], unfinished: VecDeque::new(), stopped })
     }
 
     /// Rows from the source (slot 0) or from an incoming edge.
@@ -77,12 +87,38 @@ impl Chain {
         Ok(())
     }
 
-    /// The source or an edge has reached a watermark.
-    pub(crate) fn watermark(&mut self, slot: usize, watermark: Watermark) -> Result<()> {
+    /// The source or an edge has reached a watermark. What it completes is sent as it is made, so that
+    /// a watermark which completes a great many windows neither fills the memory nor holds a stop up.
+    pub(crate) async fn watermark(&mut self, slot: usize, watermark: Watermark) -> Result<()> {
         for target in self.head_targets[slot].clone() {
             self.advance(target, watermark)?;
         }
+        self.send().await?;
+        while let Some(&node) = self.unfinished.front() {
+            if self.stopped.load(Ordering::Relaxed) {
+                self.unfinished.clear();
+                break;
+            }
+            self.complete(node, self.nodes[node].watermark)?;
+            if !self.nodes[node].operator.unfinished() {
+                self.unfinished.pop_front();
+            }
+            self.send().await?;
+            tokio::task::yield_now().await;
+        }
         Ok(())
+    }
+
+    /// Lets a node emit what its watermark completes, and passes the watermark on behind all of that.
+    fn complete(&mut self, node: usize, watermark: Watermark) -> Result<()> {
+        let mut out = Output::default();
+        self.nodes[node].operator.on_watermark(watermark, &mut out)?;
+        self.emitted(node, out)?;
+        if self.nodes[node].operator.unfinished() {
+            return Ok(());
+        }
+        let targets = self.nodes[node].targets.clone();
+        targets.into_iter().try_for_each(|(_, target)| self.advance(target, watermark))
     }
 
     fn advance(&mut self, target: Target, watermark: Watermark) -> Result<()> {
@@ -101,11 +137,11 @@ impl Chain {
             return Ok(());
         }
         state.watermark = minimum;
-        let mut out = Output::default();
-        state.operator.on_watermark(minimum, &mut out)?;
-        self.emitted(node, out)?;
-        let targets = self.nodes[node].targets.clone();
-        targets.into_iter().try_for_each(|(_, target)| self.advance(target, minimum))
+        self.complete(node, minimum)?;
+        if self.nodes[node].operator.unfinished() && !self.unfinished.contains(&node) {
+            self.unfinished.push_back(node);
+        }
+        Ok(())
     }
 
     /// The cut has reached every input of the task.
@@ -125,6 +161,27 @@ impl Chain {
             let mut out = Output::default();
             self.nodes[node].operator.on_pause(&mut out)?;
             self.emitted(node, out)?;
+        }
+        Ok(())
+    }
+
+    /// When the first timer of an operator is due.
+    pub(crate) fn timer(&self) -> Option<Instant> {
+        self.nodes.iter().filter_map(|node| node.operator.timer()).min()
+    }
+
+    /// Calls the operators whose timer is due.
+    pub(crate) fn on_timer(&mut self) -> Result<()> {
+        if self.timer().is_none() {
+            return Ok(());
+        }
+        let now = Instant::now();
+        for node in 0..self.nodes.len() {
+            if self.nodes[node].operator.timer().is_some_and(|due| due <= now) {
+                let mut out = Output::default();
+                self.nodes[node].operator.on_timer(now, &mut out)?;
+                self.emitted(node, out)?;
+            }
         }
         Ok(())
     }

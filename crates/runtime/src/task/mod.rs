@@ -5,8 +5,26 @@ pub(crate) mod process;
 pub(crate) mod sink;
 pub(crate) mod source;
 
+use std::time::Instant;
+
 use tidemill_core::Epoch;
 use tokio::sync::mpsc;
+use tokio::time::sleep_until;
+
+/// What `next` gives, unless a timer is due before: then `None`, and `next` must not have lost anything.
+pub(crate) async fn before<T>(timer: Option<Instant>, next: impl Future<Output = T>) -> Option<T> {
+    let due = async {
+        match timer {
+            Some(due) => sleep_until(due.into()).await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        biased;
+        next = next => Some(next),
+        () = due => None,
+    }
+}
 
 /// What a subtask tells the job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

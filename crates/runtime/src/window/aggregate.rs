@@ -5,10 +5,12 @@
 //! results leave as rows. DataFusion's accumulators give their state or result by draining, so
 //! a window can't be read from a table that goes on living; batches can be read as often as needed.
 
-mod refire;
+mod sliding;
+mod update;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Instant;
 
 use arrow::array::{
     ArrayRef, AsArray, BooleanArray, RecordBatch, RecordBatchOptions, TimestampMillisecondArray, new_empty_array,
@@ -17,27 +19,32 @@ use arrow::compute::filter_record_batch;
 use arrow::datatypes::{DataType, Field, FieldRef, Int64Type, Schema, SchemaRef, TimeUnit};
 use tidemill_core::{Error, EventBatch, Result, Watermark};
 
+use sliding::Sliding;
+
+use super::pace::Pace;
 use super::pre_aggregate::partial_schema;
-use super::{Window, WindowAssigner};
+use super::{Window, WindowSpec};
 use crate::aggregate::{Aggregation, Table};
 use crate::operator::{Operator, Output};
 
 /// The rows of one output batch.
 pub(super) const OUTPUT_ROWS: usize = 8 * 1024;
 
+/// How many windows fire before what they emit is sent.
+const MAX_WINDOWS: usize = 64;
+
 /// A pane's partials are compacted when they have this many rows more than twice their groups.
 const COMPACT_ROWS: usize = 8 * 1024;
 
-/// Merges partial states, and emits a window's results once when it is complete; with an allowed
-/// lateness it emits what rows that come within it change, at the next watermark.
+/// Merges partial states, and emits a window's results when it is complete. With early firing it emits
+/// provisional results before, with an allowed lateness what rows that come within it change: `+I` where
+/// a group is new, `-U` and `+U` where its result has changed.
 ///
-/// Output columns: `window_start`, `window_end`, `window_time` (the last moment that is in), the
-/// groups, the results.
+/// Output columns: `window_start` and `window_end` (local times), `window_time` (the last moment that
+/// is in), the groups, the results.
 pub struct WindowAggregate {
     // Configuration.
-    assigner: WindowAssigner,
-    lateness_ms: i64,
-    aggregation: Aggregation,
+    spec: WindowSpec,
     partials: SchemaRef,
     schema: SchemaRef,
     time_zone: Option<Arc<str>>,
@@ -45,12 +52,23 @@ pub struct WindowAggregate {
     prefix: usize,
     // State.
     panes: BTreeMap<i64, Pane>,
+    /// The panes with rows that are late for some of their windows.
+    stragglers: BTreeSet<i64>,
+    /// Panes merged for the windows that fire next, where that spares merges. Made again of the panes.
+    sliding: Option<Sliding>,
+    /// How many groups the window had that fired last.
+    last_groups: usize,
     /// Windows that end here or earlier have fired.
     fired_ms: i64,
-    /// By end: the results of windows that have fired and still take rows.
-    fired: BTreeMap<i64, RecordBatch>,
-    /// Windows that have fired and have got rows since.
+    /// By end: the last results of windows that can tell others: they still take rows, or were provisional.
+    told: BTreeMap<i64, RecordBatch>,
+    /// Windows that tell more than once, and have got rows since they last did.
     dirty: BTreeSet<Window>,
+    /// The watermark completes more windows than have fired. False between messages.
+    unfinished: bool,
+    // Processing time: never part of a snapshot.
+    early: Option<Pace>,
+    late: Option<Pace>,
 }
 
 /// The partial states of one pane.
@@ -62,23 +80,26 @@ struct Pane {
 }
 
 impl WindowAggregate {
-    /// `time` is the type of the event time, and so of the window's bounds; a window takes rows until
-    /// `lateness_ms` after its end.
-    pub fn new(assigner: WindowAssigner, lateness_ms: i64, aggregation: Aggregation, time: &DataType) -> Result<Self> {
+    /// `time` is the type of the event time.
+    pub fn new(spec: WindowSpec, time: &DataType) -> Result<Self> {
         let DataType::Timestamp(TimeUnit::Millisecond, time_zone) = time else {
             return Err(Error::internal(format!("event time has the type {time}")));
         };
         Ok(Self {
-            partials: partial_schema(&assigner, &aggregation)?,
-            schema: Self::output_schema(&aggregation, time),
+            partials: partial_schema(&spec.assigner, &spec.aggregation)?,
+            schema: Self::output_schema(&spec.aggregation, time),
             time_zone: time_zone.clone(),
-            prefix: 1 + usize::from(assigner.overlapping()),
-            assigner,
-            lateness_ms,
-            aggregation,
-            fired: BTreeMap::new(),
+            prefix: 1 + usize::from(spec.assigner.overlapping()),
+            early: spec.early_fire.map(Pace::new),
+            late: spec.late_fire.map(Pace::new),
+            spec,
+            told: BTreeMap::new(),
+            unfinished: false,
             dirty: BTreeSet::new(),
             panes: BTreeMap::new(),
+            stragglers: BTreeSet::new(),
+            sliding: None,
+            last_groups: 0,
             fired_ms: i64::MIN,
         })
     }
@@ -86,8 +107,9 @@ impl WindowAggregate {
     /// The columns of the results.
     #[must_use]
     pub fn output_schema(aggregation: &Aggregation, time: &DataType) -> SchemaRef {
-        let bound = |name| Arc::new(Field::new(name, time.clone(), false)) as FieldRef;
-        let mut fields = vec![bound("window_start"), bound("window_end"), bound("window_time")];
+        let bound = |name, data_type: &DataType| Arc::new(Field::new(name, data_type.clone(), false)) as FieldRef;
+        let local = DataType::Timestamp(TimeUnit::Millisecond, None);
+        let mut fields = vec![bound("window_start", &local), bound("window_end", &local), bound("window_time", time)];
         fields.extend(aggregation.group_fields());
         fields.extend(aggregation.result_fields());
         Arc::new(Schema::new(fields))
@@ -95,6 +117,13 @@ impl WindowAggregate {
 
     fn store(&mut self, pane_ms: i64, part: RecordBatch) -> Result<()> {
         self.mark_dirty(pane_ms, &part);
+        if self.spec.assigner.overlapping() {
+            let first_end_ms = self.spec.assigner.pane_end(pane_ms);
+            let opens_at = part.column(1).as_primitive::<Int64Type>().values();
+            if opens_at.iter().any(|&end_ms| end_ms > first_end_ms) {
+                self.stragglers.insert(pane_ms);
+            }
+        }
         let pane = self.panes.entry(pane_ms).or_default();
         pane.rows += part.num_rows();
         pane.parts.push(part);
@@ -106,9 +135,9 @@ impl WindowAggregate {
 
     /// Merges the partials of equal `opens_at` and group.
     fn compact(&mut self, pane_ms: i64) -> Result<()> {
-        let key = self.partials.fields()[..self.prefix + self.aggregation.groups.len()].to_vec();
+        let key = self.partials.fields()[..self.prefix + self.spec.aggregation.groups.len()].to_vec();
         let states = key.len();
-        let mut table = Table::new(key, &self.aggregation.calls)?;
+        let mut table = Table::new(key, &self.spec.aggregation.calls)?;
         let Some(pane) = self.panes.get_mut(&pane_ms) else { return Ok(()) };
         for part in pane.parts.drain(..) {
             table.merge(&part.columns()[..states], &part.columns()[states..], part.num_rows())?;
@@ -122,23 +151,21 @@ impl WindowAggregate {
 
     /// The first window that has not fired and holds a row.
     fn next_window(&self) -> Option<Window> {
-        let mut next: Option<Window> = None;
-        for &pane_ms in self.panes.keys() {
-            if next.is_some_and(|window| self.assigner.pane_end(pane_ms) >= window.end_ms) {
-                break;
-            }
-            let window = self.assigner.next_window(pane_ms, self.fired_ms);
-            next = next.into_iter().chain(window).min_by_key(|window| window.end_ms);
-        }
-        next
+        // No pane's next window ends before that of an earlier pane.
+        self.panes.keys().find_map(|&pane_ms| self.spec.assigner.next_window(pane_ms, self.fired_ms))
     }
 
     fn fire(&mut self, window: Window, watermark: Watermark, out: &mut Output) -> Result<()> {
-        let results = self.results(window)?;
+        let table = self.final_results(window)?;
+        let results = self.rows_of(window, table)?;
         self.fired_ms = window.end_ms;
-        emit_in_pieces(&results, out);
-        if self.lateness_ms > 0 {
-            self.fired.insert(window.end_ms, results);
+        self.dirty.remove(&window);
+        match self.told.remove(&window.end_ms) {
+            Some(provisional) => emit_in_pieces(&self.changes(&provisional, &results)?, out),
+            None => emit_in_pieces(&EventBatch::append(results.clone()), out),
+        }
+        if self.spec.lateness_ms > 0 {
+            self.told.insert(window.end_ms, results);
         }
         self.forget(watermark);
         Ok(())
@@ -146,17 +173,38 @@ impl WindowAggregate {
 
     /// The window's results as they are now.
     fn results(&self, window: Window) -> Result<RecordBatch> {
-        let mut table = Table::new(self.aggregation.group_fields(), &self.aggregation.calls)?;
-        let states = self.prefix + self.aggregation.groups.len();
-        for pane in self.panes.range(window.start_ms..window.end_ms).map(|(_, pane)| pane) {
-            for part in &pane.parts {
-                let part = self.in_time(part, window)?;
-                table.merge(&part.columns()[self.prefix..states], &part.columns()[states..], part.num_rows())?;
-            }
+        self.rows_of(window, self.merged(window)?)
+    }
+
+    /// The partials of the window's panes that are in time for it, merged.
+    fn merged(&self, window: Window) -> Result<Table> {
+        let mut table = self.table()?;
+        for (_, pane) in self.panes.range(window.start_ms..window.end_ms) {
+            self.merge_parts(&mut table, pane, |opens_at| opens_at <= window.end_ms)?;
         }
+        Ok(table)
+    }
+
+    fn table(&self) -> Result<Table> {
+        Table::new(self.spec.aggregation.group_fields(), &self.spec.aggregation.calls)
+    }
+
+    /// Merges the partials that are `wanted` by the end of the first window that they are in time for.
+    fn merge_parts(&self, table: &mut Table, pane: &Pane, wanted: impl Fn(i64) -> bool) -> Result<()> {
+        let states = self.prefix + self.spec.aggregation.groups.len();
+        for part in &pane.parts {
+            let part = self.opening(part, &wanted)?;
+            table.merge(&part.columns()[self.prefix..states], &part.columns()[states..], part.num_rows())?;
+        }
+        Ok(())
+    }
+
+    fn rows_of(&self, window: Window, mut table: Table) -> Result<RecordBatch> {
         let rows = table.len();
-        let bounds = [window.start_ms, window.end_ms, window.end_ms - 1];
-        let mut columns: Vec<ArrayRef> = bounds.into_iter().map(|bound| self.bound(bound, rows)).collect();
+        let bound = |ms| TimestampMillisecondArray::from_value(ms, rows);
+        let time = bound(self.spec.assigner.closes_at(window.end_ms) - 1).with_timezone_opt(self.time_zone.clone());
+        let mut columns: Vec<ArrayRef> =
+            vec![Arc::new(bound(window.start_ms)), Arc::new(bound(window.end_ms)), Arc::new(time)];
         columns.extend(if rows > 0 { table.results()? } else { self.no_results() });
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         Ok(RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options)?)
@@ -168,33 +216,34 @@ impl WindowAggregate {
 
     /// Drops what no row to come can change.
     fn forget(&mut self, watermark: Watermark) {
-        let (assigner, lateness_ms, fired_ms) = (self.assigner, self.lateness_ms, self.fired_ms);
-        let done = |end_ms: i64| end_ms <= fired_ms && watermark.closes(end_ms + lateness_ms);
-        self.panes.retain(|&pane_ms, _| !done(assigner.last_end(pane_ms)));
-        self.fired.retain(|&end_ms, _| !done(end_ms));
+        let (assigner, lateness_ms, fired_ms) = (self.spec.assigner, self.spec.lateness_ms, self.fired_ms);
+        let done = |end_ms: i64| end_ms <= fired_ms && watermark.closes(assigner.closes_at(end_ms) + lateness_ms);
+        while let Some((&pane_ms, _)) = self.panes.first_key_value().filter(|(p, _)| done(assigner.last_end(**p))) {
+            self.panes.pop_first();
+            self.stragglers.remove(&pane_ms);
+        }
+        while self.told.first_key_value().is_some_and(|(&end_ms, _)| done(end_ms)) {
+            self.told.pop_first();
+        }
     }
 
-    /// The partials of rows that were in time for the window.
-    fn in_time(&self, part: &RecordBatch, window: Window) -> Result<RecordBatch> {
-        if !self.assigner.overlapping() {
+    /// The partials that are `wanted` by the end of the first window that they are in time for.
+    fn opening(&self, part: &RecordBatch, wanted: impl Fn(i64) -> bool) -> Result<RecordBatch> {
+        if !self.spec.assigner.overlapping() {
             return Ok(part.clone());
         }
         let opens_at = part.column(1).as_primitive::<Int64Type>();
-        if opens_at.values().iter().all(|&end_ms| end_ms <= window.end_ms) {
+        if opens_at.values().iter().all(|&end_ms| wanted(end_ms)) {
             return Ok(part.clone());
         }
-        let mask: BooleanArray = opens_at.values().iter().map(|&end_ms| Some(end_ms <= window.end_ms)).collect();
+        let mask: BooleanArray = opens_at.values().iter().map(|&end_ms| Some(wanted(end_ms))).collect();
         Ok(filter_record_batch(part, &mask)?)
-    }
-
-    fn bound(&self, time_ms: i64, rows: usize) -> ArrayRef {
-        Arc::new(TimestampMillisecondArray::from_value(time_ms, rows).with_timezone_opt(self.time_zone.clone()))
     }
 }
 
-fn emit_in_pieces(rows: &RecordBatch, out: &mut Output) {
-    for offset in (0..rows.num_rows()).step_by(OUTPUT_ROWS) {
-        out.emit(EventBatch::append(rows.slice(offset, OUTPUT_ROWS.min(rows.num_rows() - offset))));
+fn emit_in_pieces(batch: &EventBatch, out: &mut Output) {
+    for offset in (0..batch.num_rows()).step_by(OUTPUT_ROWS) {
+        out.emit(batch.slice(offset, OUTPUT_ROWS.min(batch.num_rows() - offset)));
     }
 }
 
@@ -216,11 +265,42 @@ impl Operator for WindowAggregate {
     }
 
     fn on_watermark(&mut self, watermark: Watermark, out: &mut Output) -> Result<()> {
-        self.refire(out)?;
-        while let Some(window) = self.next_window().filter(|window| watermark.closes(window.end_ms)) {
+        let WindowSpec { assigner, lateness_ms, .. } = self.spec;
+        let (fired_ms, at_once) = (self.fired_ms, self.late.is_none());
+        let final_soon = |window: &Window| watermark.closes(assigner.closes_at(window.end_ms) + lateness_ms);
+        self.update(|window| window.end_ms <= fired_ms && (at_once || final_soon(window)), out)?;
+        let complete = |window: &Window| watermark.closes(assigner.closes_at(window.end_ms));
+        let mut windows = 0;
+        let mut next = self.next_window().filter(complete);
+        while let Some(window) = next
+            && windows < MAX_WINDOWS
+            && out.rows() < OUTPUT_ROWS
+        {
             self.fire(window, watermark, out)?;
+            windows += 1;
+            next = self.next_window().filter(complete);
         }
+        self.unfinished = next.is_some();
         self.forget(watermark);
+        Ok(())
+    }
+
+    fn unfinished(&self) -> bool {
+        self.unfinished
+    }
+
+    fn timer(&self) -> Option<Instant> {
+        [&self.early, &self.late].into_iter().flatten().filter_map(Pace::due).min()
+    }
+
+    fn on_timer(&mut self, now: Instant, out: &mut Output) -> Result<()> {
+        let fired_ms = self.fired_ms;
+        if self.early.as_mut().is_some_and(|pace| pace.take(now)) {
+            self.update(|window| window.end_ms > fired_ms, out)?;
+        }
+        if self.late.as_mut().is_some_and(|pace| pace.take(now)) {
+            self.update(|window| window.end_ms <= fired_ms, out)?;
+        }
         Ok(())
     }
 }

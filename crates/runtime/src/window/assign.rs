@@ -58,9 +58,7 @@ pub fn windows_of(
             windows.push(window);
         }
     }
-    let bound = |of: fn(&Window) -> i64| -> ArrayRef {
-        let values = TimestampMillisecondArray::from_iter_values(windows.iter().map(of));
-        Arc::new(values.with_data_type(times.data_type().clone()))
-    };
-    (rows.into(), [bound(|w| w.start_ms), bound(|w| w.end_ms), bound(|w| w.end_ms - 1)])
+    let bound = |of: &dyn Fn(&Window) -> i64| TimestampMillisecondArray::from_iter_values(windows.iter().map(of));
+    let time = bound(&|w| assigner.closes_at(w.end_ms) - 1).with_data_type(times.data_type().clone());
+    (rows.into(), [Arc::new(bound(&|w| w.start_ms)), Arc::new(bound(&|w| w.end_ms)), Arc::new(time)])
 }

@@ -8,13 +8,21 @@
 //! ```
 //!
 //! A pane is the longest slice of time that no window's edge cuts, so all of its rows are in the
-//! same windows and their partial results can be shared. The functions here are monotone in time.
+//! same windows and their partial results can be shared.
+//!
+//! Panes and windows are slices of *local* time, as clocks in the session's time zone show it: a day
+//! is from midnight to midnight, however long that takes. Where a clock is put back, the local times
+//! that come twice are in the same window both times, and it is complete after the second: so Flink
+//! does it, and so does a `GROUP BY window_start, window_end`. A window's edges turn into instants only
+//! by [`WindowAssigner::closes_at`], which is monotone.
 
 use std::fmt;
 
 use tidemill_core::{Error, Result};
 
-/// A range of event time, in milliseconds since the Unix epoch; the end is exclusive.
+use crate::time_zone::TimeZone;
+
+/// A range of local time, in milliseconds since 1970-01-01T00:00:00 there; the end is exclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Window {
     /// The first moment that is in.
@@ -23,8 +31,16 @@ pub struct Window {
     pub end_ms: i64,
 }
 
-/// Which windows a time is in. All are aligned to the Unix epoch plus an offset.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+impl Window {
+    /// A window between instants, such as a session, in the local times of a zone.
+    #[must_use]
+    pub fn told_in(self, zone: TimeZone) -> Self {
+        Self { start_ms: zone.local_ms(self.start_ms), end_ms: zone.local_ms(self.end_ms) }
+    }
+}
+
+/// Which windows a time is in. All are aligned to 1970-01-01T00:00:00 local time plus an offset.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct WindowAssigner {
     kind: Kind,
     /// How long a window is; for cumulating windows, the longest.
@@ -32,9 +48,10 @@ pub struct WindowAssigner {
     /// The length of a pane.
     pane_ms: i64,
     offset_ms: i64,
+    zone: TimeZone,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Kind {
     /// One window after the other: a pane is a window.
     Tumble,
@@ -81,7 +98,19 @@ impl WindowAssigner {
             .hint(format!("choose a {step} that divides the size")));
         }
         let period_ms = if kind == Kind::Hop { pane_ms } else { size_ms };
-        Ok(Self { kind, size_ms, pane_ms, offset_ms: offset_ms.rem_euclid(period_ms) })
+        Ok(Self { kind, size_ms, pane_ms, offset_ms: offset_ms.rem_euclid(period_ms), zone: TimeZone::UTC })
+    }
+
+    /// The same windows on the clocks of a time zone.
+    #[must_use]
+    pub fn in_zone(self, zone: TimeZone) -> Self {
+        Self { zone, ..self }
+    }
+
+    /// The zone whose clocks the windows go by.
+    #[must_use]
+    pub fn zone(&self) -> TimeZone {
+        self.zone
     }
 
     /// Whether a row can be in more than one window.
@@ -90,10 +119,31 @@ impl WindowAssigner {
         self.pane_ms < self.size_ms
     }
 
-    /// The start of the pane that holds `time_ms`.
+    /// The start of the pane that holds the instant `time_ms`.
     #[must_use]
     pub fn pane(&self, time_ms: i64) -> i64 {
-        floor(time_ms, self.pane_ms, self.offset_ms)
+        floor(self.zone.local_ms(time_ms), self.pane_ms, self.offset_ms)
+    }
+
+    /// The panes of many instants. They mostly come in runs of one pane, and a division costs more
+    /// than a comparison.
+    pub fn panes(&self, times_ms: &[i64]) -> Vec<i64> {
+        let (mut start, mut end) = (0, 0);
+        let pane_of = |&time_ms: &i64| {
+            let local_ms = self.zone.local_ms(time_ms);
+            if !(start..end).contains(&local_ms) {
+                start = floor(local_ms, self.pane_ms, self.offset_ms);
+                end = self.pane_end(start);
+            }
+            start
+        };
+        times_ms.iter().map(pane_of).collect()
+    }
+
+    /// The instant at which a window that ends at `end_ms` is complete: no later one is in it.
+    #[must_use]
+    pub fn closes_at(&self, end_ms: i64) -> i64 {
+        self.zone.passed_ms(end_ms)
     }
 
     /// The end of the pane that starts at `pane_ms`: also the end of the first window that holds it.
@@ -104,7 +154,7 @@ impl WindowAssigner {
 
     /// The windows that hold the pane, by their end.
     pub fn windows(&self, pane_ms: i64) -> impl Iterator<Item = Window> + use<> {
-        let Self { kind, size_ms, pane_ms: step_ms, offset_ms } = *self;
+        let Self { kind, size_ms, pane_ms: step_ms, offset_ms, .. } = *self;
         let last_end_ms = self.last_end(pane_ms);
         let cycle_ms = floor(pane_ms, size_ms, offset_ms);
         (0..).map(move |i| pane_ms + (i + 1) * step_ms).take_while(move |end_ms| *end_ms <= last_end_ms).map(
@@ -139,16 +189,19 @@ impl WindowAssigner {
 
 impl fmt::Display for WindowAssigner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { kind, size_ms, pane_ms, offset_ms } = *self;
+        let Self { kind, size_ms, pane_ms, offset_ms, zone } = *self;
         match kind {
             Kind::Tumble => write!(f, "TUMBLE(size {size_ms} ms")?,
             Kind::Hop => write!(f, "HOP(slide {pane_ms} ms, size {size_ms} ms")?,
             Kind::Cumulate => write!(f, "CUMULATE(step {pane_ms} ms, size {size_ms} ms")?,
         }
-        match offset_ms {
-            0 => write!(f, ")"),
-            _ => write!(f, ", offset {offset_ms} ms)"),
+        if offset_ms != 0 {
+            write!(f, ", offset {offset_ms} ms")?;
         }
+        if !zone.is_utc() {
+            write!(f, ", in {zone}")?;
+        }
+        write!(f, ")")
     }
 }
 

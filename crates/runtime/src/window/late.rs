@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, RecordBatch, StringViewArray, TimestampMillisecondArray, UInt32Array};
-use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
+use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef, TimeUnit};
 use tidemill_core::{Error, EventBatch, Result};
 
 use super::Window;
@@ -11,8 +11,8 @@ use crate::metrics::LateReason;
 
 /// The columns that a late row has beside those of its source row.
 ///
-/// `window_start` and `window_end` are NULL where the row is in no window; `row_watermark` is the
-/// row's own watermark; `source_partition` and `source_offset` are its identity.
+/// `window_start` and `window_end` are local times, and NULL where the row is in no window;
+/// `row_watermark` is the row's own watermark; `source_partition` and `source_offset` are its identity.
 pub const LATE_COLUMNS: [&str; 6] =
     ["window_start", "window_end", "late_reason", "row_watermark", "source_partition", "source_offset"];
 
@@ -26,7 +26,8 @@ pub fn late_schema(source: &Schema, time: &DataType) -> SchemaRef {
         let data_type = match name {
             "late_reason" | "source_partition" => DataType::Utf8View,
             "source_offset" => DataType::Int64,
-            _ => time.clone(),
+            "row_watermark" => time.clone(),
+            _ => DataType::Timestamp(TimeUnit::Millisecond, None),
         };
         if source.column_with_name(name).is_none() {
             fields.push(Arc::new(Field::new(name, data_type, true)));
@@ -83,9 +84,9 @@ impl LateOutput {
         let mut columns = source.columns().to_vec();
         for field in &schema.fields()[columns.len()..] {
             columns.push(match field.name().as_str() {
-                "window_start" => self.times(missed.windows.iter().map(|w| w.map(|w| w.start_ms)).collect()),
-                "window_end" => self.times(missed.windows.iter().map(|w| w.map(|w| w.end_ms)).collect()),
-                "row_watermark" => self.times(match &late.watermarks {
+                "window_start" => bounds(missed.windows.iter().map(|w| w.map(|w| w.start_ms))),
+                "window_end" => bounds(missed.windows.iter().map(|w| w.map(|w| w.end_ms))),
+                "row_watermark" => self.instants(match &late.watermarks {
                     Some(watermarks) => watermarks.iter().map(|w| w.filter(|&w| w != i64::MIN)).collect(),
                     None => vec![None; count],
                 }),
@@ -98,9 +99,13 @@ impl LateOutput {
         Ok(EventBatch::append(RecordBatch::try_new(schema, columns)?))
     }
 
-    fn times(&self, times: Vec<Option<i64>>) -> ArrayRef {
+    fn instants(&self, times: Vec<Option<i64>>) -> ArrayRef {
         Arc::new(TimestampMillisecondArray::from_iter(times).with_data_type(self.time.clone()))
     }
+}
+
+fn bounds(times: impl Iterator<Item = Option<i64>>) -> ArrayRef {
+    Arc::new(TimestampMillisecondArray::from_iter(times))
 }
 
 fn words<'a>(words: impl Iterator<Item = &'a str>) -> ArrayRef {

@@ -13,8 +13,10 @@ mod aggregate;
 mod assign;
 mod assigner;
 mod late;
+mod pace;
 mod pre_aggregate;
 mod session;
+mod spec;
 
 pub use aggregate::WindowAggregate;
 pub use assign::{AssignWindows, windows_of};
@@ -22,3 +24,4 @@ pub use assigner::{Window, WindowAssigner};
 pub use late::{LATE_COLUMNS, LateOutput, late_schema};
 pub use pre_aggregate::PreAggregate;
 pub use session::{SessionAggregate, SessionSpec, session_reach_ms};
+pub use spec::WindowSpec;

@@ -8,13 +8,15 @@
 //! this operator has no state of its own.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, Int64Array, RecordBatch};
 use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef, TimestampMillisecondType};
 use tidemill_core::{Epoch, EventBatch, EventTime, Result, Watermark};
 
 use super::late::Missed;
-use super::{LateOutput, WindowAssigner};
+use super::pace::Pace;
+use super::{LateOutput, WindowAssigner, WindowSpec};
 use crate::aggregate::{Aggregation, Table};
 use crate::metrics::{LateReason, WindowMetrics, add};
 use crate::operator::{Operator, Output, Port, evaluate};
@@ -26,17 +28,16 @@ const MAX_GROUPS: usize = 64 * 1024;
 pub struct PreAggregate {
     // Configuration.
     time_column: usize,
-    assigner: WindowAssigner,
-    /// How long after its end a window takes rows.
-    lateness_ms: i64,
-    aggregation: Aggregation,
+    spec: WindowSpec,
     late: Option<LateOutput>,
     metrics: Arc<WindowMetrics>,
     schema: SchemaRef,
     // Flushed at every barrier: never part of a snapshot.
     table: Table,
-    /// The end of the first window that a row in the table is in.
+    /// The end, in local time, of the first window that a row in the table is in.
     first_end_ms: i64,
+    /// Flushes the table for windows that fire early.
+    early: Option<Pace>,
 }
 
 /// The columns between the two phases: `pane`, `opens_at` where windows overlap, groups, states.
@@ -59,20 +60,17 @@ impl PreAggregate {
     /// `time_column` is a `TIMESTAMP(3)` or `TIMESTAMP_LTZ(3)` column of the input.
     pub fn new(
         time_column: usize,
-        assigner: WindowAssigner,
-        lateness_ms: i64,
-        aggregation: Aggregation,
+        spec: WindowSpec,
         late: Option<LateOutput>,
         metrics: Arc<WindowMetrics>,
     ) -> Result<Self> {
         Ok(Self {
-            schema: partial_schema(&assigner, &aggregation)?,
-            table: Table::new(key_fields(&assigner, &aggregation), &aggregation.calls)?,
+            schema: partial_schema(&spec.assigner, &spec.aggregation)?,
+            table: Table::new(key_fields(&spec.assigner, &spec.aggregation), &spec.aggregation.calls)?,
             first_end_ms: i64::MAX,
+            early: spec.early_fire.map(Pace::new),
             time_column,
-            assigner,
-            lateness_ms,
-            aggregation,
+            spec,
             late,
             metrics,
         })
@@ -106,17 +104,18 @@ impl PreAggregate {
                 continue;
             }
             let watermark = batch.watermarks.as_ref().map_or(Watermark::MIN, |w| Watermark(w.value(row)));
-            let pane = self.assigner.pane(time_ms);
-            if !watermark.closes(self.assigner.pane_end(pane) + self.lateness_ms) {
-                opens_at[row] = self.assigner.pane_end(pane);
+            let pane = self.spec.assigner.pane(time_ms);
+            if !self.takes_no_more(self.spec.assigner.pane_end(pane), watermark) {
+                opens_at[row] = self.spec.assigner.pane_end(pane);
                 continue;
             }
             late_rows += 1;
-            let last_moment = self.assigner.last_end(pane) - 1 + self.lateness_ms;
+            let last_moment =
+                self.spec.assigner.closes_at(self.spec.assigner.last_end(pane)) - 1 + self.spec.lateness_ms;
             self.metrics.missing_delay.record(watermark.0 - last_moment);
             in_time[row] = false;
-            for window in self.assigner.windows(pane) {
-                if !watermark.closes(window.end_ms + self.lateness_ms) {
+            for window in self.spec.assigner.windows(pane) {
+                if !self.takes_no_more(window.end_ms, watermark) {
                     in_time[row] = true;
                     opens_at[row] = window.end_ms;
                     break;
@@ -137,44 +136,36 @@ impl PreAggregate {
         Ok((kept, Some(opens_at)))
     }
 
+    /// Whether a row with this watermark is late for a window with this end.
+    fn takes_no_more(&self, end_ms: i64, watermark: Watermark) -> bool {
+        watermark.closes(self.spec.assigner.closes_at(end_ms) + self.spec.lateness_ms)
+    }
+
     fn fold(&mut self, rows: &RecordBatch, opens_at: Option<Vec<i64>>) -> Result<()> {
         let times = rows.column(self.time_column).as_primitive::<TimestampMillisecondType>();
-        let panes: Int64Array = self.panes(times.values());
-        let mut key: Vec<ArrayRef> = Vec::with_capacity(2 + self.aggregation.groups.len());
-        if self.assigner.overlapping() {
+        let panes = Int64Array::from(self.spec.assigner.panes(times.values()));
+        let mut key: Vec<ArrayRef> = Vec::with_capacity(2 + self.spec.aggregation.groups.len());
+        if self.spec.assigner.overlapping() {
             let opens_at = match opens_at {
                 Some(opens_at) => Int64Array::from(opens_at),
-                None => panes.unary(|pane| self.assigner.pane_end(pane)),
+                None => panes.unary(|pane| self.spec.assigner.pane_end(pane)),
             };
             self.first_end_ms = opens_at.values().iter().copied().fold(self.first_end_ms, i64::min);
             key.push(Arc::new(panes));
             key.push(Arc::new(opens_at));
         } else {
             let first_pane = panes.values().iter().copied().min();
-            self.first_end_ms = first_pane.map_or(i64::MAX, |p| self.assigner.pane_end(p)).min(self.first_end_ms);
+            self.first_end_ms = first_pane.map_or(i64::MAX, |p| self.spec.assigner.pane_end(p)).min(self.first_end_ms);
             key.push(Arc::new(panes));
         }
-        for (expr, _) in &self.aggregation.groups {
+        for (expr, _) in &self.spec.aggregation.groups {
             key.push(evaluate(expr, rows)?);
         }
         self.table.update(&key, rows)
     }
 
-    /// Each row's pane. Rows mostly come in runs of one pane, and a division costs more than a
-    /// comparison.
-    fn panes(&self, times: &[i64]) -> Int64Array {
-        let (mut start, mut end) = (i64::MAX, i64::MIN);
-        let pane_of = |&time: &i64| {
-            if time < start || time >= end {
-                start = self.assigner.pane(time);
-                end = self.assigner.pane_end(start);
-            }
-            start
-        };
-        times.iter().map(pane_of).collect::<Vec<_>>().into()
-    }
-
     fn flush(&mut self, out: &mut Output) -> Result<()> {
+        self.early.iter_mut().for_each(Pace::disarm);
         if self.table.is_empty() {
             return Ok(());
         }
@@ -190,15 +181,24 @@ impl Operator for PreAggregate {
         let (batch, opens_at) = self.sort_out_late(batch, out)?;
         if batch.num_rows() > 0 {
             self.fold(&batch.rows, opens_at)?;
+            self.early.iter_mut().for_each(|pace| pace.arm(Instant::now()));
         }
         if self.table.len() > MAX_GROUPS { self.flush(out) } else { Ok(()) }
     }
 
     fn on_watermark(&mut self, watermark: Watermark, out: &mut Output) -> Result<()> {
-        if watermark.closes(self.first_end_ms) { self.flush(out) } else { Ok(()) }
+        if watermark.closes(self.spec.assigner.closes_at(self.first_end_ms)) { self.flush(out) } else { Ok(()) }
     }
 
     fn on_barrier(&mut self, _epoch: Epoch, out: &mut Output) -> Result<()> {
+        self.flush(out)
+    }
+
+    fn timer(&self) -> Option<Instant> {
+        self.early.as_ref().and_then(Pace::due)
+    }
+
+    fn on_timer(&mut self, _now: Instant, out: &mut Output) -> Result<()> {
         self.flush(out)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow::datatypes::{Schema, SchemaRef};
+use arrow::datatypes::{DataType, Schema, SchemaRef};
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::{CastExpr, Column as PhysicalColumn};
 use tidemill_core::{Error, Result};
@@ -25,7 +25,9 @@ pub(crate) fn by_name(rows: &str, given: &Schema, wanted: &SchemaRef) -> Result<
         let column: Arc<dyn PhysicalExpr> = Arc::new(PhysicalColumn::new(field.name(), index));
         if found.data_type() == field.data_type() {
             exprs.push(column);
-        } else if arrow::compute::can_cast_types(found.data_type(), field.data_type()) {
+        } else if !between_clocks(found.data_type(), field.data_type())
+            && arrow::compute::can_cast_types(found.data_type(), field.data_type())
+        {
             exprs.push(Arc::new(CastExpr::new(column, field.data_type().clone(), None)));
         } else {
             return Err(Error::invalid(format!(
@@ -38,4 +40,9 @@ pub(crate) fn by_name(rows: &str, given: &Schema, wanted: &SchemaRef) -> Result<
     }
     let nullable = wanted.fields().iter().map(|f| f.as_ref().clone().with_nullable(true)).collect::<Vec<_>>();
     Ok(Calc { predicate: None, projection: Some((exprs, Arc::new(Schema::new(nullable)))) })
+}
+
+/// A cast between TIMESTAMP and TIMESTAMP_LTZ needs a zone, and a side output is no place to guess one.
+fn between_clocks(from: &DataType, to: &DataType) -> bool {
+    matches!((from, to), (DataType::Timestamp(_, from), DataType::Timestamp(_, to)) if from.is_some() != to.is_some())
 }

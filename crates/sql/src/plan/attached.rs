@@ -67,3 +67,11 @@ pub(crate) fn is_windowed(aggregate: &Aggregate) -> bool {
     let has = |set: &[Expr], wanted| set.iter().any(|group| bound_of(group, &aggregate.input) == Some(wanted));
     grouping_sets(aggregate).iter().all(|set| has(set, Bound::Start) && has(set, Bound::End))
 }
+
+/// The window function that attached the bounds of the plan's rows: the topmost.
+pub(crate) fn attached_by(plan: &LogicalPlan) -> Option<&WindowTvf> {
+    match plan {
+        LogicalPlan::Extension(Extension { node }) => node.as_any().downcast_ref::<WindowTvf>(),
+        other => other.inputs().into_iter().find_map(attached_by),
+    }
+}

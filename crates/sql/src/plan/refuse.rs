@@ -29,7 +29,8 @@ pub(crate) fn refuse_other_answers(plan: &LogicalPlan, excerpt: &Excerpt) -> Res
     }
 }
 
-fn input_schema(node: &LogicalPlan) -> DfResult<DFSchema> {
+/// The columns that a node's expressions read.
+pub(super) fn input_schema(node: &LogicalPlan) -> DfResult<DFSchema> {
     let mut schema = DFSchema::empty();
     for input in node.inputs() {
         schema.merge(input.schema());

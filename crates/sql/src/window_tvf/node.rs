@@ -8,6 +8,7 @@ use std::sync::Arc;
 use arrow::datatypes::{DataType, Field, TimeUnit};
 use datafusion::common::{Column, DFSchema, DFSchemaRef, Result, internal_datafusion_err, internal_err};
 use datafusion::logical_expr::{Expr, LogicalPlan, UserDefinedLogicalNodeCore};
+use tidemill_runtime::time_zone::TimeZone;
 use tidemill_runtime::window::WindowAssigner;
 
 pub(crate) const WINDOW_START: &str = "window_start";
@@ -23,19 +24,34 @@ pub(crate) enum WindowKind {
     Session {
         /// How long a pause ends a session.
         gap_ms: i64,
+        /// On whose clocks its bounds are told.
+        zone: TimeZone,
         /// `PARTITION BY`
         key: Vec<Column>,
     },
+}
+
+impl WindowKind {
+    /// The zone whose clocks `window_start` and `window_end` are told by.
+    pub(crate) fn zone(&self) -> TimeZone {
+        match self {
+            Self::Aligned(assigner) => assigner.zone(),
+            Self::Session { zone, .. } => *zone,
+        }
+    }
 }
 
 impl fmt::Display for WindowKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Aligned(assigner) => write!(f, "{assigner}"),
-            Self::Session { gap_ms, key } => {
+            Self::Session { gap_ms, zone, key } => {
                 write!(f, "SESSION(gap {gap_ms} ms")?;
                 for (i, column) in key.iter().enumerate() {
                     write!(f, "{}{}", if i == 0 { ", by " } else { ", " }, column.name)?;
+                }
+                if !zone.is_utc() {
+                    write!(f, ", in {zone}")?;
                 }
                 write!(f, ")")
             }
@@ -63,7 +79,6 @@ impl WindowTvf {
         identity: Option<[Column; 2]>,
     ) -> Result<Self> {
         let schema = input.schema();
-        // Bounds are timestamps without a zone in Flink too, unless the time has one.
         let time_type = schema.field(schema.index_of_column(&time)?).data_type().clone();
         let DataType::Timestamp(TimeUnit::Millisecond, _) = time_type else {
             return internal_err!("event time has the type {time_type}");
@@ -73,8 +88,10 @@ impl WindowTvf {
             .filter(|(_, field)| identity.iter().flatten().all(|column| column.name() != field.name()))
             .map(|(qualifier, field)| (qualifier.cloned(), Arc::clone(field)))
             .collect();
-        for name in [WINDOW_START, WINDOW_END, WINDOW_TIME] {
-            fields.push((None, Arc::new(Field::new(name, time_type.clone(), false))));
+        // As in Flink: the bounds are what a clock shows, the time is event time again.
+        let local = DataType::Timestamp(TimeUnit::Millisecond, None);
+        for (name, data_type) in [(WINDOW_START, &local), (WINDOW_END, &local), (WINDOW_TIME, &time_type)] {
+            fields.push((None, Arc::new(Field::new(name, data_type.clone(), false))));
         }
         let schema = Arc::new(DFSchema::new_with_metadata(fields, schema.as_arrow().metadata().clone())?);
         Ok(Self { input, time, kind, identity, schema })
@@ -155,7 +172,9 @@ impl UserDefinedLogicalNodeCore for WindowTvf {
             None => None,
         };
         let kind = match &self.kind {
-            WindowKind::Session { gap_ms, .. } => WindowKind::Session { gap_ms: *gap_ms, key: columns.collect() },
+            WindowKind::Session { gap_ms, zone, .. } => {
+                WindowKind::Session { gap_ms: *gap_ms, zone: *zone, key: columns.collect() }
+            }
             aligned => aligned.clone(),
         };
         Self::new(input, time, kind, identity)

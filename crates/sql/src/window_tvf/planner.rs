@@ -1,5 +1,6 @@
 //! Plans `FROM TABLE(TUMBLE(...))` and the other window table functions.
 
+use arrow::datatypes::DataType;
 use datafusion::common::{Column, Result, TableReference};
 use datafusion::datasource::provider_as_source;
 use datafusion::error::DataFusionError;
@@ -9,6 +10,7 @@ use datafusion::sql::sqlparser::ast::{Ident, TableFactor};
 use std::sync::Arc;
 use tidemill_core::Error;
 use tidemill_runtime::connector::nearest;
+use tidemill_runtime::time_zone::TimeZone;
 use tidemill_runtime::window::WindowAssigner;
 
 use super::{WINDOW_END, WINDOW_START, WINDOW_TIME, WindowKind, WindowTvf};
@@ -22,17 +24,24 @@ use crate::plan::is_event_time;
 pub(crate) struct WindowPlanner {
     sql: SqlText,
     tables: SharedCatalog,
+    /// `table.local-time-zone`
+    zone: TimeZone,
 }
 
 impl WindowPlanner {
-    pub(crate) fn new(sql: SqlText, tables: SharedCatalog) -> Self {
-        Self { sql, tables }
+    pub(crate) fn new(sql: SqlText, tables: SharedCatalog, zone: TimeZone) -> Self {
+        Self { sql, tables, zone }
     }
 
     fn plan(&self, call: &WindowCall, context: &mut dyn RelationPlannerContext) -> Result<LogicalPlan> {
         let input = self.input(call, context)?;
-        let kind = self.kind(call, &input).map_err(external)?;
         let time = self.event_time(call, &input).map_err(external)?;
+        // A TIMESTAMP is a local time already, whatever the zone.
+        let zone = match input.schema().field(input.schema().index_of_column(&time)?).data_type() {
+            DataType::Timestamp(_, Some(_)) => self.zone,
+            _ => TimeZone::UTC,
+        };
+        let kind = self.kind(call, &input, zone).map_err(external)?;
         let node = WindowTvf::new(input, time, kind, None)?;
         Ok(LogicalPlan::Extension(Extension { node: Arc::new(node) }))
     }
@@ -51,7 +60,7 @@ impl WindowPlanner {
         planned
     }
 
-    fn kind(&self, call: &WindowCall, input: &LogicalPlan) -> tidemill_core::Result<WindowKind> {
+    fn kind(&self, call: &WindowCall, input: &LogicalPlan, zone: TimeZone) -> tidemill_core::Result<WindowKind> {
         let interval = |name: &str| match call.interval(name) {
             Some(expr) => interval_ms(expr, &self.sql),
             None => Err(Error::internal(format!("the argument {name} is missing"))),
@@ -70,10 +79,11 @@ impl WindowPlanner {
                 let gap_ms = interval("GAP")?;
                 // A gap has the bounds of a window's size.
                 WindowAssigner::tumble(gap_ms, 0).map_err(|e| e.at(self.sql.excerpt(call.span)))?;
-                return Ok(WindowKind::Session { gap_ms, key });
+                return Ok(WindowKind::Session { gap_ms, zone, key });
             }
         };
-        assigner.map(WindowKind::Aligned).map_err(|e| e.at(self.sql.excerpt(call.span)))
+        let aligned = assigner.map(|assigner| WindowKind::Aligned(assigner.in_zone(zone)));
+        aligned.map_err(|e| e.at(self.sql.excerpt(call.span)))
     }
 
     fn column(&self, ident: &Ident, input: &LogicalPlan) -> tidemill_core::Result<Column> {

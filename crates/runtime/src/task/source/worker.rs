@@ -9,8 +9,8 @@ use super::plan::{Position, SourcePlan, Step};
 use crate::graph::{SourceSpec, source_slot};
 use crate::metrics::SourceMetrics;
 use crate::operator::Port;
-use crate::task::Reporter;
 use crate::task::chain::Chain;
+use crate::task::{Reporter, before};
 
 /// What a subtask of a source needs.
 pub(crate) struct Worker {
@@ -25,22 +25,23 @@ pub(crate) struct Worker {
 pub(crate) async fn work(mut worker: Worker) -> Result<()> {
     let mut position = Position::default();
     loop {
-        match worker.plan.next_step(&mut position).await {
-            Step::Decode(work) => {
+        match before(worker.chain.timer(), worker.plan.next_step(&mut position)).await {
+            None => {}
+            Some(Step::Decode(work)) => {
                 let decoded = decode(work, &worker.spec, &worker.plan, &worker.metrics).await?;
                 worker.pass_on(&decoded.rows).await?;
                 if let Some(rejected) = decoded.rejected {
                     worker.chain.data(source_slot(Port::REJECTED), rejected)?;
                 }
             }
-            Step::Watermark(watermark) => worker.chain.watermark(0, watermark)?,
-            Step::Barrier(epoch) => {
+            Some(Step::Watermark(watermark)) => worker.chain.watermark(0, watermark).await?,
+            Some(Step::Barrier(epoch)) => {
                 worker.chain.barrier(epoch)?;
                 worker.reporter.passed(epoch);
             }
-            Step::End { complete } => {
+            Some(Step::End { complete }) => {
                 if complete {
-                    worker.chain.watermark(0, Watermark::MAX)?;
+                    worker.chain.watermark(0, Watermark::MAX).await?;
                 }
                 worker.chain.end()?;
                 worker.chain.send().await?;
@@ -48,6 +49,7 @@ pub(crate) async fn work(mut worker: Worker) -> Result<()> {
                 return Ok(());
             }
         }
+        worker.chain.on_timer()?;
         worker.chain.send().await?;
     }
 }

@@ -15,6 +15,7 @@ use super::sessions::{SessionId, Sessions, Verdict};
 use crate::aggregate::Aggregation;
 use crate::metrics::{LateReason, WindowMetrics, add};
 use crate::operator::{Operator, Output, Port};
+use crate::time_zone::TimeZone;
 use crate::window::aggregate::{OUTPUT_ROWS, WindowAggregate};
 use crate::window::late::Missed;
 use crate::window::{LateOutput, Window};
@@ -28,6 +29,8 @@ pub struct SessionSpec {
     pub key_columns: Vec<usize>,
     /// How long a pause ends a session.
     pub gap_ms: i64,
+    /// On whose clocks its bounds are told. The gap itself is a span of real time.
+    pub zone: TimeZone,
     /// The groups within a session (its key among them) and the aggregates.
     pub aggregation: Aggregation,
     /// Where late rows go, if somebody wants them.
@@ -121,7 +124,7 @@ impl SessionAggregate {
         let mut missed: Vec<Missed> = batches.iter().map(|_| Missed::default()).collect();
         for (verdict, (batch, row)) in verdicts.iter().zip(origins) {
             if let Verdict::Late(window, reason) = verdict {
-                missed[*batch as usize].push(*row as usize, Some(*window), *reason);
+                missed[*batch as usize].push(*row as usize, Some(window.told_in(self.spec.zone)), *reason);
             }
         }
         for (batch, missed) in batches.iter().zip(missed) {
@@ -140,8 +143,14 @@ impl SessionAggregate {
         let results = self.buffer.results(&self.sessions, &closed)?;
         let (ids, columns) = (results[0].as_primitive::<UInt32Type>(), &results[1..]);
         let windows: Vec<Window> = ids.values().iter().map(|&id| self.sessions.window(id)).collect();
-        let bounds: [fn(&Window) -> i64; 3] = [|w| w.start_ms, |w| w.end_ms, |w| w.end_ms - 1];
-        let mut output: Vec<ArrayRef> = bounds.iter().map(|bound| self.bounds(windows.iter().map(bound))).collect();
+        let zone = self.spec.zone;
+        let bound = |of: &dyn Fn(&Window) -> i64| TimestampMillisecondArray::from_iter_values(windows.iter().map(of));
+        let time = bound(&|w| w.end_ms - 1).with_timezone_opt(self.time_zone.clone());
+        let mut output: Vec<ArrayRef> = vec![
+            Arc::new(bound(&|w| w.told_in(zone).start_ms)),
+            Arc::new(bound(&|w| w.told_in(zone).end_ms)),
+            Arc::new(time),
+        ];
         output.extend_from_slice(columns);
         let options = RecordBatchOptions::new().with_row_count(Some(windows.len()));
         let batch = RecordBatch::try_new_with_options(Arc::clone(&self.schema), output, &options)?;
@@ -149,11 +158,6 @@ impl SessionAggregate {
             out.emit(EventBatch::append(batch.slice(offset, OUTPUT_ROWS.min(windows.len() - offset))));
         }
         Ok(())
-    }
-
-    fn bounds(&self, times: impl Iterator<Item = i64>) -> ArrayRef {
-        let times = TimestampMillisecondArray::from_iter_values(times);
-        Arc::new(times.with_timezone_opt(self.time_zone.clone()))
     }
 }
 

@@ -31,7 +31,7 @@ use crate::{Pipeline, PlannedStatement};
 /// Every row of the statement's windows that was late, once for each window that it missed.
 pub async fn expected_late(pipeline: &Pipeline, statement: &PlannedStatement) -> Result<Vec<LateRow>> {
     let at_statement = |e| plan_error(e, &statement.excerpt);
-    let lateness_ms = pipeline.settings.lateness_ms();
+    let lateness_ms = pipeline.settings.emit.lateness_ms();
     let mut late = vec![];
     // Rows that a filter above the window takes out never reach it live.
     let plan = optimize_for_live(statement.plan.clone(), &pipeline.session.state(), &statement.excerpt)?;
@@ -53,11 +53,16 @@ pub async fn expected_late(pipeline: &Pipeline, statement: &PlannedStatement) ->
                 for row in batches.iter().flat_map(|rows| timed(rows, &watermarks)) {
                     let windows = assigner.windows(assigner.pane(row.time_ms));
                     late.extend(
-                        windows.filter(|w| row.watermark.closes(w.end_ms + lateness_ms)).map(|w| row.late_for(w)),
+                        windows
+                            .filter(|w| row.watermark.closes(assigner.closes_at(w.end_ms) + lateness_ms))
+                            .map(|w| row.late_for(w)),
                     );
                 }
             }
-            WindowKind::Session { gap_ms, .. } => late.extend(late_for_sessions(&batches, *gap_ms, &watermarks)?),
+            WindowKind::Session { gap_ms, zone, .. } => {
+                let sessions = late_for_sessions(&batches, *gap_ms, &watermarks)?;
+                late.extend(sessions.into_iter().map(|row| LateRow { window: row.window.told_in(*zone), ..row }));
+            }
         }
     }
     Ok(late)

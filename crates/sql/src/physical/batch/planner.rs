@@ -72,9 +72,10 @@ impl ExtensionPlanner for WindowExtensionPlanner {
                 let columns = WindowColumns { time, assigner: *assigner, except, kept, schema: output };
                 Arc::new(WindowExec::new(input, columns))
             }
-            WindowKind::Session { gap_ms, key } => {
+            WindowKind::Session { gap_ms, zone, key } => {
                 let key = key.iter().map(|column| schema.index_of_column(column)).collect::<Result<_>>()?;
-                let columns = SessionColumns { time, key, gap_ms: *gap_ms, except, kept, schema: output };
+                let (gap_ms, zone) = (*gap_ms, *zone);
+                let columns = SessionColumns { time, key, gap_ms, zone, except, kept, schema: output };
                 Arc::new(SessionExec::new(input, columns))
             }
         }))

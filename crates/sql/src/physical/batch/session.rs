@@ -18,6 +18,8 @@ use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
 use futures::StreamExt;
 use tidemill_core::EventTime;
+use tidemill_runtime::time_zone::TimeZone;
+use tidemill_runtime::window::Window;
 
 use super::LateRows;
 
@@ -27,6 +29,8 @@ pub(super) struct SessionColumns {
     pub(super) time: usize,
     pub(super) key: Vec<usize>,
     pub(super) gap_ms: i64,
+    /// On whose clocks the bounds are told.
+    pub(super) zone: TimeZone,
     /// The indices of partition and offset, and the rows to leave out.
     pub(super) except: Option<(usize, usize, Arc<LateRows>)>,
     /// The indices of the input's columns that stay.
@@ -197,19 +201,19 @@ impl Sessions {
             self.held.clear();
             return Ok(vec![]);
         };
-        let end_ms = open.last_ms + self.columns.gap_ms;
+        let session = Window { start_ms: open.first_ms, end_ms: open.last_ms + self.columns.gap_ms };
+        let told = session.told_in(self.columns.zone);
         let mut output = vec![];
         for rows in std::mem::take(&mut self.held).into_iter().filter(|rows| rows.num_rows() > 0) {
             let zone = match rows.schema_ref().field(self.columns.time).data_type() {
                 DataType::Timestamp(_, zone) => zone.clone(),
                 _ => None,
             };
-            let bound = |time_ms: i64| -> ArrayRef {
-                let values = TimestampMillisecondArray::from_value(time_ms, rows.num_rows());
-                Arc::new(values.with_timezone_opt(zone.clone()))
-            };
+            let bound = |ms: i64| TimestampMillisecondArray::from_value(ms, rows.num_rows());
             let mut columns = rows.project(&self.columns.kept)?.columns().to_vec();
-            columns.extend([bound(open.first_ms), bound(end_ms), bound(end_ms - 1)]);
+            columns.push(Arc::new(bound(told.start_ms)));
+            columns.push(Arc::new(bound(told.end_ms)));
+            columns.push(Arc::new(bound(session.end_ms - 1).with_timezone_opt(zone)));
             output.push(RecordBatch::try_new(Arc::clone(&self.columns.schema), columns)?);
         }
         Ok(output)

@@ -19,6 +19,7 @@ use super::top_n::Limits;
 use crate::catalog::Table;
 use crate::physical::{LateSink, Outputs};
 use crate::plan::{has_grouping_sets, is_windowed, plan_error, scanned};
+use crate::settings::Emit;
 use crate::{Pipeline, PlannedStatement};
 
 /// A statement as the live planner sees it.
@@ -37,6 +38,8 @@ pub(super) struct Planned {
     pub(super) late: Vec<(Stream, SchemaRef)>,
     /// Which row kinds its rows have.
     pub(super) changelog: ChangelogMode,
+    /// The key of the `SET` without which its rows would come once.
+    pub(super) updated_by: Option<&'static str>,
     /// What the windows at and below the node count.
     pub(super) metrics: Vec<Arc<WindowMetrics>>,
 }
@@ -51,7 +54,7 @@ pub(super) struct Branch {
 
 impl Planned {
     fn new() -> Self {
-        Self { branches: vec![], late: vec![], changelog: ChangelogMode::Append, metrics: vec![] }
+        Self { branches: vec![], late: vec![], changelog: ChangelogMode::Append, updated_by: None, metrics: vec![] }
     }
 
     pub(super) fn streams(&self) -> Vec<Stream> {
@@ -72,14 +75,17 @@ pub(super) struct Planner<'a> {
     pub(super) graph: JobGraph,
     sources: BTreeMap<Arc<str>, (Stream, SchemaRef)>,
     pub(super) limits: Limits,
-    /// How long after its end a window takes rows.
-    pub(super) lateness_ms: i64,
-    /// Equal subplans run once. A late output is part of what a window does.
-    done: HashMap<(LogicalPlan, bool), Planned>,
+    /// When windows tell their results.
+    pub(super) emit: &'a Emit,
+    /// Only filters and projections stand between the node and a sink: a window here may fire early. What
+    /// another operator reads comes once.
+    before_sink: bool,
+    /// Equal subplans run once. A late output is part of what a window does, and so is firing early.
+    done: HashMap<(LogicalPlan, bool, bool), Planned>,
 }
 
 impl<'a> Planner<'a> {
-    pub(super) fn new(state: &'a SessionState, pipeline: &Pipeline, needs: &Needs, limits: Limits) -> Result<Self> {
+    pub(super) fn new(state: &'a SessionState, pipeline: &'a Pipeline, needs: &Needs, limits: Limits) -> Result<Self> {
         let mut graph = JobGraph::new(pipeline.parallelism);
         let mut sources = BTreeMap::new();
         for (name, need) in needs {
@@ -87,7 +93,8 @@ impl<'a> Planner<'a> {
             let stream = graph.source(source_spec(need, &columns, state)?);
             sources.insert(Arc::clone(name), (stream, columns));
         }
-        Ok(Self { state, graph, sources, limits, lateness_ms: pipeline.settings.lateness_ms(), done: HashMap::new() })
+        let emit = &pipeline.settings.emit;
+        Ok(Self { state, graph, sources, limits, emit, before_sink: false, done: HashMap::new() })
     }
 
     pub(super) fn into_graph(self) -> JobGraph {
@@ -95,6 +102,7 @@ impl<'a> Planner<'a> {
     }
 
     pub(super) fn statement(&mut self, live: &LiveStatement<'_>, outputs: &dyn Outputs) -> Result<()> {
+        self.before_sink = self.emit.early_fire().is_some();
         let statement = live.statement;
         if statement.mode == WriteMode::Overwrite {
             return Err(Error::invalid(
@@ -111,7 +119,12 @@ impl<'a> Planner<'a> {
                 "'{}' takes only rows that are added, and this query updates its result",
                 statement.name
             ))
-            .hint("group by the windows of a TUMBLE(...), whose rows come once, or write to a sink that takes updates, such as 'print'")
+            .hint(match planned.updated_by {
+                Some(key) => format!("remove the SET '{key}', or write to a sink that takes updates, such as 'print'"),
+                None => "group by the windows of a TUMBLE(...), whose rows come once, or write to a sink that takes \
+                         updates, such as 'print'"
+                    .to_owned(),
+            })
             .at(statement.excerpt.clone()));
         }
         self.graph.sink(&planned.streams(), format!("sink {}", statement.name), sink);
@@ -123,16 +136,20 @@ impl<'a> Planner<'a> {
     }
 
     pub(super) fn node(&mut self, plan: &LogicalPlan, live: &LiveStatement<'_>) -> Result<Planned> {
-        let key = (plan.clone(), live.late.is_some());
+        let key = (plan.clone(), live.late.is_some(), self.before_sink);
         if let Some(planned) = self.done.get(&key) {
             return Ok(planned.clone());
         }
-        let planned = self.new_node(plan, live)?;
+        let before_sink = self.before_sink;
+        self.before_sink &= passes_rows_on(plan);
+        let fires_early = before_sink && !self.before_sink;
+        let planned = self.new_node(plan, fires_early, live)?;
+        self.before_sink = before_sink;
         self.done.insert(key, planned.clone());
         Ok(planned)
     }
 
-    fn new_node(&mut self, plan: &LogicalPlan, live: &LiveStatement<'_>) -> Result<Planned> {
+    fn new_node(&mut self, plan: &LogicalPlan, before_sink: bool, live: &LiveStatement<'_>) -> Result<Planned> {
         let expressions = Expressions { state: self.state, excerpt: &live.statement.excerpt };
         match plan {
             LogicalPlan::TableScan(scan) => {
@@ -157,7 +174,9 @@ impl<'a> Planner<'a> {
             }
             LogicalPlan::Union(union) => self.union(union, live),
             LogicalPlan::Aggregate(aggregate) if has_grouping_sets(aggregate) => self.grouping_sets(aggregate, live),
-            LogicalPlan::Aggregate(aggregate) if is_windowed(aggregate) => self.window_aggregate(aggregate, live),
+            LogicalPlan::Aggregate(aggregate) if is_windowed(aggregate) => {
+                self.window_aggregate(aggregate, before_sink, live)
+            }
             LogicalPlan::Aggregate(aggregate) => self.group_aggregate(aggregate, live),
             LogicalPlan::Limit(limit) => self.sorted_limit(limit, live),
             LogicalPlan::Window(window) => self.top_n(plan, window, live),
@@ -181,6 +200,7 @@ impl<'a> Planner<'a> {
             all.branches.extend(planned.branches);
             all.late.extend(planned.late);
             all.changelog = all.changelog.max(planned.changelog);
+            all.updated_by = all.updated_by.or(planned.updated_by);
             all.metrics.extend(planned.metrics);
         }
         Ok(all)
@@ -189,6 +209,16 @@ impl<'a> Planner<'a> {
     pub(super) fn source(&self, table: &str) -> Result<(Stream, SchemaRef)> {
         let found = self.sources.get(table).cloned();
         found.ok_or_else(|| Error::internal(format!("the table '{table}' is scanned but not read")))
+    }
+}
+
+/// Whether the node passes the changes of its input on, each for itself.
+fn passes_rows_on(plan: &LogicalPlan) -> bool {
+    match plan {
+        LogicalPlan::SubqueryAlias(_) | LogicalPlan::Filter(_) | LogicalPlan::Projection(_) => true,
+        LogicalPlan::Union(_) => true,
+        LogicalPlan::Aggregate(aggregate) => has_grouping_sets(aggregate),
+        _ => false,
     }
 }
 

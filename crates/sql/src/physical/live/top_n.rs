@@ -14,10 +14,11 @@ use tidemill_core::{Error, Result};
 use tidemill_runtime::connector::ChangelogMode;
 use tidemill_runtime::exchange::Partitioning;
 use tidemill_runtime::operator::{TopN, TopNSpec};
+use tidemill_runtime::time_zone::TimeZone;
 
 use super::expressions::{Expressions, arrow_schema, pick};
 use super::planner::{Branch, LiveStatement, Planned, Planner, make_calc};
-use crate::plan::{Bound, bound_at, plan_error, unaliased};
+use crate::plan::{Bound, attached_by, bound_at, plan_error, unaliased};
 
 /// The most rows that anybody reads of each numbered input.
 pub(super) type Limits = HashMap<LogicalPlan, usize>;
@@ -165,6 +166,7 @@ impl Planner<'_> {
             limit: fetch,
             append_only: input.changelog == ChangelogMode::Append,
             window_end: None,
+            zone: TimeZone::UTC,
             schema: Arc::new(Schema::new(fields)),
         };
         let all: Vec<usize> = (0..columns.fields().len()).collect();
@@ -216,6 +218,7 @@ fn spec(window: &Window, function: &WindowFunction, limit: usize, input: Changel
         limit,
         append_only: input == ChangelogMode::Append,
         window_end,
+        zone: attached_by(&window.input).map(|function| function.kind.zone()).unwrap_or_default(),
         schema: arrow_schema(&window.schema),
     })
 }

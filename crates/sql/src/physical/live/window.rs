@@ -23,15 +23,18 @@ use tidemill_runtime::exchange::Partitioning;
 use tidemill_runtime::graph::{MakeOperator, Stream};
 use tidemill_runtime::metrics::WindowMetrics;
 use tidemill_runtime::operator::Port;
+use tidemill_runtime::time_zone::TimeZone;
 use tidemill_runtime::window::{
     AssignWindows, LateOutput, PreAggregate, SessionAggregate, SessionSpec, WindowAggregate, WindowAssigner,
-    late_schema,
+    WindowSpec, late_schema,
 };
 
 use super::expressions::{Expressions, arrow_schema, pick};
 use super::planner::{Branch, LiveStatement, Planned, Planner, make_calc};
 use crate::catalog::Table;
-use crate::plan::{Bound, bound_of, function_below, plan_error, unaliased};
+use crate::function::Clock;
+use crate::plan::{Bound, attached_by, bound_of, function_below, plan_error, unaliased};
+use crate::settings::{ALLOW_LATENESS, EARLY_FIRE, Emit};
 use crate::window_tvf::{WINDOW_END, WINDOW_START, WINDOW_TIME, WindowKind, WindowTvf};
 
 /// What both kinds of windows are built from.
@@ -66,7 +69,13 @@ enum Group {
 }
 
 impl Planner<'_> {
-    pub(super) fn window_aggregate(&mut self, aggregate: &Aggregate, live: &LiveStatement<'_>) -> Result<Planned> {
+    /// `before_sink`: no other operator reads the results, so that they may be provisional.
+    pub(super) fn window_aggregate(
+        &mut self,
+        aggregate: &Aggregate,
+        before_sink: bool,
+        live: &LiveStatement<'_>,
+    ) -> Result<Planned> {
         let excerpt = &live.statement.excerpt;
         let windowed = windowed(aggregate).map_err(|e| e.at(excerpt.clone()))?;
         let window = &windowed.window;
@@ -92,12 +101,14 @@ impl Planner<'_> {
             name: format!("window {} of {}", window.kind, live.statement.name),
         };
         let (results, late_streams) = match &window.kind {
-            WindowKind::Aligned(assigner) => self.aligned(*assigner, &input.branches, build),
-            WindowKind::Session { gap_ms, key } => {
+            WindowKind::Aligned(assigner) => {
+                self.aligned(self.window_spec(*assigner, aggregation.clone(), before_sink), &input.branches, build)
+            }
+            WindowKind::Session { gap_ms, zone, key } => {
                 let key = key.iter().map(|column| window.input.schema().index_of_column(column));
                 let key: Vec<usize> = key.collect::<Result<_, _>>().map_err(|e| plan_error(e, excerpt))?;
-                check_session(&windowed, &input.branches, self.lateness_ms, live)?;
-                self.session(*gap_ms, key, &arrow_schema(window.input.schema()), &input.branches, build)
+                check_session(&windowed, &input.branches, self.emit, before_sink, live)?;
+                self.session((*gap_ms, *zone), key, &arrow_schema(window.input.schema()), &input.branches, build)
             }
         };
         let in_order = pick(
@@ -105,10 +116,15 @@ impl Planner<'_> {
             &windowed.output_columns(),
             arrow_schema(&aggregate.schema),
         );
-        // A window that takes rows after it has fired updates its result.
-        let changelog = if self.lateness_ms > 0 { ChangelogMode::Retract } else { ChangelogMode::Append };
+        // A window that takes rows after it has fired updates its result, and so does one that fires early.
+        let updated_by = match self.emit.lateness_ms() {
+            _ if before_sink && self.emit.early_fire().is_some() => Some(EARLY_FIRE),
+            1.. => Some(ALLOW_LATENESS),
+            _ => None,
+        };
+        let changelog = updated_by.map_or(ChangelogMode::Append, |_| ChangelogMode::Retract);
         let branches = vec![Branch { stream: results, table: None }];
-        let mut planned = Planned { branches, changelog, ..input };
+        let mut planned = Planned { branches, changelog, updated_by, ..input };
         for (late, table) in late_streams {
             planned.late.push((late, late_schema(self.source(&table.name)?.1.as_ref(), &time_type)));
         }
@@ -155,15 +171,19 @@ impl Planner<'_> {
         Ok(planned)
     }
 
+    fn window_spec(&self, assigner: WindowAssigner, aggregation: Aggregation, before_sink: bool) -> WindowSpec {
+        let early_fire = if before_sink { self.emit.early_fire() } else { None };
+        let (lateness_ms, late_fire) = (self.emit.lateness_ms(), self.emit.late_fire());
+        WindowSpec { assigner, lateness_ms, aggregation, early_fire, late_fire }
+    }
+
     /// Two phases: panes before the exchange, windows behind it.
-    fn aligned(&mut self, assigner: WindowAssigner, input: &[Branch], build: Build) -> (Stream, LateStreams) {
-        let Build { time_index, time_type, aggregation, late, metrics, name } = build;
-        let lateness_ms = self.lateness_ms;
-        let phase1 = aggregation.clone();
+    fn aligned(&mut self, spec: WindowSpec, input: &[Branch], build: Build) -> (Stream, LateStreams) {
+        let Build { time_index, time_type, late, metrics, name, .. } = build;
+        let phase1 = spec.clone();
         let make: MakeOperator = Arc::new(move || {
-            let (aggregation, late, metrics) = (phase1.clone(), late.clone(), Arc::clone(&metrics));
-            let operator = PreAggregate::new(time_index, assigner, lateness_ms, aggregation, late, metrics)?;
-            Ok(Box::new(operator))
+            let (late, metrics) = (late.clone(), Arc::clone(&metrics));
+            Ok(Box::new(PreAggregate::new(time_index, phase1.clone(), late, metrics)?))
         });
         let mut partials = vec![];
         let mut late_streams = vec![];
@@ -173,20 +193,18 @@ impl Planner<'_> {
             // Rows made of several have no watermark of their own: they are never late.
             late_streams.extend(branch.table.clone().map(|table| (stream.side(Port::LATE), table)));
         }
-        let partitioning = match aggregation.groups.is_empty() {
+        let partitioning = match spec.aggregation.groups.is_empty() {
             true => Partitioning::Gather,
-            false => Partitioning::KeyGroups(PreAggregate::group_columns(&assigner, &aggregation)),
+            false => Partitioning::KeyGroups(PreAggregate::group_columns(&spec.assigner, &spec.aggregation)),
         };
-        let make: MakeOperator = Arc::new(move || {
-            Ok(Box::new(WindowAggregate::new(assigner, lateness_ms, aggregation.clone(), &time_type)?))
-        });
+        let make: MakeOperator = Arc::new(move || Ok(Box::new(WindowAggregate::new(spec.clone(), &time_type)?)));
         (self.graph.exchange(&partials, &partitioning, name, make), late_streams)
     }
 
     /// One phase: who belongs together is known only where all rows of a key meet.
     fn session(
         &mut self,
-        gap_ms: i64,
+        (gap_ms, zone): (i64, TimeZone),
         key_columns: Vec<usize>,
         columns: &SchemaRef,
         input: &[Branch],
@@ -197,7 +215,7 @@ impl Planner<'_> {
             true => Partitioning::Gather,
             false => Partitioning::KeyGroups(key_columns.clone()),
         };
-        let spec = SessionSpec { time_column: time_index, key_columns, gap_ms, aggregation, late };
+        let spec = SessionSpec { time_column: time_index, key_columns, gap_ms, zone, aggregation, late };
         let columns = Arc::clone(columns);
         let make: MakeOperator =
             Arc::new(move || Ok(Box::new(SessionAggregate::new(spec.clone(), &columns, Arc::clone(&metrics))?)));
@@ -239,7 +257,8 @@ impl WindowedAggregate {
 fn check_session(
     windowed: &WindowedAggregate,
     input: &[Branch],
-    lateness_ms: i64,
+    emit: &Emit,
+    before_sink: bool,
     live: &LiveStatement<'_>,
 ) -> Result<()> {
     let refuse =
@@ -261,7 +280,13 @@ fn check_session(
             "make the sessions of the table itself, or run the file with --batch".to_owned(),
         );
     }
-    if lateness_ms > 0 {
+    if before_sink && emit.early_fire().is_some() {
+        return refuse(
+            "early firing is not supported for SESSION".to_owned(),
+            format!("remove the SET '{EARLY_FIRE}'"),
+        );
+    }
+    if emit.lateness_ms() > 0 {
         return refuse(
             "an allowed lateness is not supported for SESSION yet".to_owned(),
             "remove the SET 'table.exec.emit.allow-lateness', or give the watermark a longer delay".to_owned(),
@@ -324,8 +349,8 @@ fn fold_down<'a>(plan: &'a LogicalPlan, groups: &mut [Expr], calls: &mut [Expr])
     }
 }
 
-/// A window over rows that have their windows already: each end is a pane of its own, one
-/// millisecond long, and `window_start` is one of the group's columns.
+/// A window over rows that have their windows already: the last moment of each is a pane of its own,
+/// one millisecond long, and the bounds are columns of the group.
 fn attached(
     aggregate: &Aggregate,
     groups: &mut Vec<Expr>,
@@ -336,7 +361,7 @@ fn attached(
     let input = aggregate.input.as_ref();
     let end = groups.iter().find(|group| bound_of(group, input) == Some(Bound::End)).cloned();
     let end = end.ok_or_else(|| internal_datafusion_err!("a window without an end"))?;
-    let one_ms = ScalarValue::IntervalMonthDayNano(Some(IntervalMonthDayNano::new(0, 0, 1_000_000)));
+    let function = attached_by(input).ok_or_else(|| internal_datafusion_err!("windows that no function attached"))?;
     // Other names than the window's own columns, which the new function adds.
     let renamed = |index: usize| format!("__tidemill_{index}");
     let mut columns: Vec<Expr> = (0..input.schema().fields().len())
@@ -345,15 +370,13 @@ fn attached(
             Expr::Column(Column::new(qualifier.cloned(), field.name().clone())).alias(renamed(index))
         })
         .collect();
-    columns.push((unaliased(&end).clone() - lit(one_ms)).alias(ATTACHED_TIME));
+    columns.push(last_moment(unaliased(&end).clone(), function)?.alias(ATTACHED_TIME));
     let bounds: Vec<Option<Bound>> = groups.iter().map(|group| bound_of(group, input)).collect();
     replace(groups, calls, input, |index| Expr::Column(Column::new_unqualified(renamed(index))))
         .map_err(|e| DataFusionError::External(Box::new(e)))?;
     for (group, bound) in groups.iter_mut().zip(bounds) {
-        match bound {
-            Some(Bound::End) => *group = Expr::Column(Column::new_unqualified(WINDOW_END)),
-            Some(Bound::Time) => *group = Expr::Column(Column::new_unqualified(WINDOW_TIME)),
-            Some(Bound::Start) | None => {}
+        if bound == Some(Bound::Time) {
+            *group = Expr::Column(Column::new_unqualified(WINDOW_TIME));
         }
     }
     let input = LogicalPlanBuilder::from(input.clone()).project(columns)?.build()?;
@@ -363,6 +386,15 @@ fn attached(
 
 /// The last moment of the window that a row has already.
 const ATTACHED_TIME: &str = "__tidemill_window_time";
+
+/// The event time that ends a window with this end.
+fn last_moment(end: Expr, function: &WindowTvf) -> datafusion::error::Result<Expr> {
+    let time = function.input.schema().field(function.time_index()?).data_type();
+    Ok(match time {
+        DataType::Timestamp(_, Some(_)) => Clock::LastInstant.call(function.kind.zone(), end),
+        _ => end - lit(ScalarValue::IntervalMonthDayNano(Some(IntervalMonthDayNano::new(0, 0, 1_000_000)))),
+    })
+}
 
 /// Puts what `below` says in place of each column of `plan`.
 fn replace(groups: &mut [Expr], calls: &mut [Expr], plan: &LogicalPlan, below: impl Fn(usize) -> Expr) -> Result<()> {

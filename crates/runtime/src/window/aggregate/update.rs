@@ -1,7 +1,8 @@
-//! Allowed lateness: a window that has fired emits what later rows change.
+//! Windows that tell more than once: provisional results before they fire, and what late rows change after.
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Instant;
 
 use arrow::array::{AsArray, RecordBatch, UInt32Array};
 use arrow::compute::{concat_batches, take_record_batch};
@@ -9,40 +10,53 @@ use arrow::datatypes::Int64Type;
 use arrow::row::{RowConverter, Rows, SortField};
 use tidemill_core::{EventBatch, Result, RowKind};
 
-use super::WindowAggregate;
+use super::{WindowAggregate, emit_in_pieces};
 use crate::operator::Output;
+use crate::window::Window;
 
 impl WindowAggregate {
-    /// A pane has got rows: its windows that have fired, and that a row is in time for, will fire
-    /// again. An earlier one may be forgotten already, and has nothing to compare with.
+    /// A pane has got rows: those of its windows that have told something, or tell provisional results,
+    /// and that a row is in time for, have something to tell. An earlier window may be forgotten already,
+    /// and has nothing to compare with.
     pub(super) fn mark_dirty(&mut self, pane_ms: i64, part: &RecordBatch) {
-        if self.lateness_ms == 0 {
+        if self.spec.lateness_ms == 0 && self.early.is_none() {
             return;
         }
-        let opens_at_ms = match self.assigner.overlapping() {
+        let opens_at_ms = match self.spec.assigner.overlapping() {
             true => part.column(1).as_primitive::<Int64Type>().values().iter().copied().min().unwrap_or(i64::MAX),
-            false => self.assigner.pane_end(pane_ms),
+            false => self.spec.assigner.pane_end(pane_ms),
         };
-        let fired_ms = self.fired_ms;
-        let windows = self.assigner.windows(pane_ms).take_while(|window| window.end_ms <= fired_ms);
-        self.dirty.extend(windows.filter(|window| window.end_ms >= opens_at_ms));
+        let last_ms = if self.early.is_some() { i64::MAX } else { self.fired_ms };
+        let windows = self.spec.assigner.windows(pane_ms).take_while(|window| window.end_ms <= last_ms);
+        let now = Instant::now();
+        for window in windows.filter(|window| window.end_ms >= opens_at_ms) {
+            if window.end_ms > self.fired_ms {
+                self.early.iter_mut().for_each(|pace| pace.arm_at_once(now));
+            } else if self.spec.lateness_ms > 0 {
+                self.late.iter_mut().for_each(|pace| pace.arm(now));
+            } else {
+                continue;
+            }
+            self.dirty.insert(window);
+        }
     }
 
-    /// Emits what has changed in windows that had fired: `+I` for a new group, `-U` and `+U` for one
-    /// whose result has changed.
-    pub(super) fn refire(&mut self, out: &mut Output) -> Result<()> {
-        for window in std::mem::take(&mut self.dirty) {
+    /// Emits what has changed in the windows that have got rows, if they are `wanted`.
+    pub(super) fn update(&mut self, wanted: impl Fn(&Window) -> bool, out: &mut Output) -> Result<()> {
+        let windows: Vec<Window> = self.dirty.extract_if(.., |window| wanted(window)).collect();
+        for window in windows {
             let new = self.results(window)?;
             let none = RecordBatch::new_empty(Arc::clone(&self.schema));
-            let old = self.fired.get(&window.end_ms).unwrap_or(&none);
-            out.emit(self.changes(old, &new)?);
-            self.fired.insert(window.end_ms, new);
+            let old = self.told.get(&window.end_ms).unwrap_or(&none);
+            emit_in_pieces(&self.changes(old, &new)?, out);
+            self.told.insert(window.end_ms, new);
         }
         Ok(())
     }
 
-    fn changes(&self, old: &RecordBatch, new: &RecordBatch) -> Result<EventBatch> {
-        let groups = 3..3 + self.aggregation.groups.len();
+    /// What became of results: `+I` for a new group, `-U` and `+U` for one whose result has changed.
+    pub(super) fn changes(&self, old: &RecordBatch, new: &RecordBatch) -> Result<EventBatch> {
+        let groups = 3..3 + self.spec.aggregation.groups.len();
         let both = concat_batches(&self.schema, [old, new])?;
         let (keys, rows) = (rows_of(&both, groups)?, rows_of(&both, 3..both.num_columns())?);
         let no_key = [].as_slice();

@@ -1,0 +1,22 @@
+//! What a window aggregate computes, and when it tells: both of its phases are made from this.
+
+use std::time::Duration;
+
+use super::WindowAssigner;
+use crate::aggregate::Aggregation;
+
+/// A window aggregate.
+#[derive(Debug, Clone)]
+pub struct WindowSpec {
+    /// Which windows a row is in.
+    pub assigner: WindowAssigner,
+    /// How long after its end a window takes rows.
+    pub lateness_ms: i64,
+    /// The groups within a window, and the aggregates.
+    pub aggregation: Aggregation,
+    /// How often, in processing time, a window tells provisional results before its end; `None`: never.
+    pub early_fire: Option<Duration>,
+    /// How often, in processing time, a window that has fired tells what later rows change; `None`: at
+    /// the next watermark.
+    pub late_fire: Option<Duration>,
+}
