@@ -156,15 +156,15 @@ impl GroupAggregate {
 }
 
 /// Compares rows of one batch.
-struct EqualRows(RowConverter);
+pub(super) struct EqualRows(RowConverter);
 
-fn equal_rows(schema: &Schema) -> Result<EqualRows> {
+pub(super) fn equal_rows(schema: &Schema) -> Result<EqualRows> {
     let fields = schema.fields().iter().map(|f| SortField::new(f.data_type().clone())).collect();
     Ok(EqualRows(RowConverter::new(fields)?))
 }
 
 impl EqualRows {
-    fn compare(&self, rows: &RecordBatch) -> Result<impl Fn(usize, usize) -> bool + use<>> {
+    pub(super) fn compare(&self, rows: &RecordBatch) -> Result<impl Fn(usize, usize) -> bool + use<>> {
         let rows = self.0.convert_columns(rows.columns())?;
         Ok(move |a, b| rows.row(a) == rows.row(b))
     }

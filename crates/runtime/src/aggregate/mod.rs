@@ -1,14 +1,17 @@
 //! Groups and what they add up to.
 //!
 //! [`Table`] is the one grouping table: windows use it for their panes, and the two phases of a
-//! `GROUP BY` without a window, [`PreGroup`] and [`GroupAggregate`], for a batch at a time.
+//! `GROUP BY` without a window, [`PreGroup`] and [`GroupAggregate`], for a batch at a time. Where rows may
+//! be taken back, [`RetractGroup`] keeps accumulators instead.
 
 mod group;
 mod pre_group;
+mod retract;
 mod slots;
 mod table;
 
 pub use group::GroupAggregate;
 pub use pre_group::PreGroup;
+pub use retract::RetractGroup;
 pub(crate) use table::Table;
 pub use table::{AggregateCall, Aggregation};

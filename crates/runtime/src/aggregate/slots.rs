@@ -27,6 +27,13 @@ impl Slots {
         self.present.get(slot).is_some_and(Option::is_some)
     }
 
+    /// The slot has no row any more.
+    pub(super) fn unset(&mut self, slot: usize) {
+        if let Some(place) = self.present.get_mut(slot) {
+            *place = None;
+        }
+    }
+
     /// The present rows of the slots, all of which are set, in that order.
     pub(super) fn get(&self, slots: &[usize]) -> Result<RecordBatch> {
         let places: Vec<(usize, usize)> = slots.iter().filter_map(|&slot| self.present[slot]).collect();

@@ -7,6 +7,7 @@
 //! * **Strings** are compared by the bytes of their UTF-8, as in Flink.
 //! * Binary strings, rows, arrays and maps are refused, as in Flink.
 
+mod counted;
 mod extremes;
 
 use std::sync::Arc;
@@ -26,6 +27,7 @@ use super::{
     grouped::{OneGroup, Vectorized},
     single_argument, sql_name,
 };
+use counted::CountedValues;
 use extremes::Extremes;
 
 /// `MIN`.
@@ -112,10 +114,8 @@ impl AggregateUDFImpl for MinMax {
     }
 
     fn create_sliding_accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
-        match self.extremes(args.return_field.data_type()) {
-            Some(ours) => Ok(Box::new(OneGroup::new(Box::new(ours)))),
-            None => self.inner.create_sliding_accumulator(args),
-        }
+        // DataFusion's takes back what came first, whatever its value: that holds in an OVER alone.
+        Ok(Box::new(CountedValues::new(self.end, args.return_field.data_type())?))
     }
 
     fn groups_accumulator_supported(&self, args: AccumulatorArgs<'_>) -> bool {

@@ -1,0 +1,7 @@
+CREATE TABLE events (
+  user_id STRING,
+  event STRING,
+  amount DECIMAL(10, 2),
+  ts TIMESTAMP(3)
+) WITH ('connector' = 'filesystem', 'path' = 'events.jsonl', 'format' = 'json');
+SELECT COUNT(*) AS users, SUM(events) AS events FROM (SELECT user_id, COUNT(*) AS events FROM events GROUP BY user_id);
