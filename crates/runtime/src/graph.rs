@@ -33,8 +33,12 @@ pub struct SourceSpec {
     pub table: Arc<str>,
     /// The system.
     pub source: Arc<dyn Source>,
+    /// The columns to decode.
+    pub decoded: SchemaRef,
     /// The columns that some statement needs.
     pub columns: SchemaRef,
+    /// How those are made of the decoded ones; `None` where they are the same.
+    pub computed: Option<Arc<[Arc<dyn PhysicalExpr>]>>,
     /// When rows happened, if the table says so.
     pub event_time: Option<EventTimeSpec>,
     /// Whether somebody needs the rows' identity.

@@ -205,7 +205,7 @@ impl Job {
 
 async fn reader(spec: SourceSpec, batch_rows: usize, follow: bool, plan: Arc<SourcePlan>) -> Result<()> {
     let request =
-        ScanRequest { columns: Arc::clone(&spec.columns), batch_rows, keep_rejected: spec.keep_rejected, follow };
+        ScanRequest { columns: Arc::clone(&spec.decoded), batch_rows, keep_rejected: spec.keep_rejected, follow };
     source::read(spec.source.as_ref(), &request, &plan).await
 }
 

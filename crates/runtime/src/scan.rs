@@ -49,7 +49,7 @@ impl Scan {
     ) -> Self {
         let plan = Arc::new(SourcePlan::new(streams, spec.event_time.is_none()));
         let request = ScanRequest {
-            columns: Arc::clone(&spec.columns),
+            columns: Arc::clone(&spec.decoded),
             batch_rows,
             keep_rejected: spec.keep_rejected,
             follow: false,

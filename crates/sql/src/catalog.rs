@@ -6,7 +6,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
 use datafusion::common::DFSchema;
-use datafusion::logical_expr::{Expr, ExprSchemable};
+use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan};
+use datafusion::sql::sqlparser::ast;
 use tidemill_core::{Error, Excerpt, Result};
 use tidemill_runtime::connector::{Connector, Connectors, Options, TableSpec};
 use tidemill_runtime::engine_error;
@@ -19,8 +20,12 @@ use crate::types::flink_type_name;
 pub struct Table {
     /// Its name.
     pub name: Arc<str>,
-    /// What the connector sees of it.
+    /// What the connector sees of it: the columns that are stored.
     pub spec: TableSpec,
+    /// All of its columns, in the order of the declaration.
+    schema: SchemaRef,
+    /// By name, over the stored columns: how the others are computed.
+    pub(crate) computed: BTreeMap<String, Expr>,
     /// The system that holds it.
     pub connector: Arc<dyn Connector>,
     /// What can't be decoded goes elsewhere, instead of failing the run; so all columns are decoded,
@@ -47,64 +52,138 @@ impl std::fmt::Debug for Table {
 }
 
 impl Table {
-    /// Its columns.
+    /// Its columns, as a query sees them.
     #[must_use]
     pub fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// The columns that are stored, and written.
+    #[must_use]
+    pub fn stored(&self) -> &SchemaRef {
         &self.spec.schema
     }
 }
 
-/// All tables of a file so far, by name; shared with the planners of its queries.
+/// What a name in `FROM` stands for.
+#[derive(Debug, Clone)]
+enum Relation {
+    Table(Arc<Table>),
+    View(Arc<LogicalPlan>),
+}
+
+/// All tables and views of a file so far, by name; shared with the planners of its queries.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct SharedCatalog {
-    tables: Arc<RwLock<BTreeMap<String, Arc<Table>>>>,
+    relations: Arc<RwLock<BTreeMap<String, Relation>>>,
 }
 
 impl SharedCatalog {
-    pub(crate) fn get(&self, name: &str) -> Option<Arc<Table>> {
-        self.tables.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+    fn relation(&self, name: &str) -> Option<Relation> {
+        self.relations.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
     }
 
+    pub(crate) fn get(&self, name: &str) -> Option<Arc<Table>> {
+        match self.relation(name) {
+            Some(Relation::Table(table)) => Some(table),
+            _ => None,
+        }
+    }
+
+    /// The plan of a view.
+    pub(crate) fn view(&self, name: &str) -> Option<Arc<LogicalPlan>> {
+        match self.relation(name) {
+            Some(Relation::View(plan)) => Some(plan),
+            _ => None,
+        }
+    }
+
+    /// What the name is taken for, if it is.
+    pub(crate) fn taken(&self, name: &str) -> Option<&'static str> {
+        self.relation(name).map(|relation| match relation {
+            Relation::Table(_) => "table",
+            Relation::View(_) => "view",
+        })
+    }
+
+    /// The names of the tables.
     pub(crate) fn names(&self) -> Vec<String> {
-        self.tables.read().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect()
+        let relations = self.relations.read().unwrap_or_else(PoisonError::into_inner);
+        relations.iter().filter(|(_, r)| matches!(r, Relation::Table(_))).map(|(name, _)| name.clone()).collect()
     }
 
     pub(crate) fn insert(&self, table: Arc<Table>) {
-        self.tables.write().unwrap_or_else(PoisonError::into_inner).insert(table.name.to_string(), table);
+        self.add(table.name.to_string(), Relation::Table(table));
+    }
+
+    pub(crate) fn insert_view(&self, name: &str, plan: LogicalPlan) {
+        self.add(name.to_owned(), Relation::View(Arc::new(plan)));
+    }
+
+    fn add(&self, name: String, relation: Relation) {
+        self.relations.write().unwrap_or_else(PoisonError::into_inner).insert(name, relation);
     }
 }
 
-/// The columns of a declaration, all of them physical.
-pub(crate) fn physical_columns(create: &CreateTable) -> Result<SchemaRef> {
-    let mut fields = vec![];
+/// The columns of a declaration.
+struct Columns {
+    /// Those that are stored.
+    stored: SchemaRef,
+    /// All of them.
+    all: SchemaRef,
+    computed: BTreeMap<String, Expr>,
+}
+
+/// `plan` plans an expression over columns.
+fn columns(create: &CreateTable, plan: &PlanExpression<'_>) -> Result<Columns> {
+    let mut stored = vec![];
     for column in &create.columns {
-        let refuse = |what: &str| {
-            Err(Error::invalid(format!("{what} columns are not supported yet"))
-                .hint("declare a physical column, and compute the value in the query")
-                .at(column.excerpt.clone()))
-        };
         match &column.kind {
             ColumnKind::Physical { data_type, nullable } => {
-                fields.push(Field::new(&column.name.value, data_type.clone(), *nullable));
+                stored.push(Field::new(&column.name.value, data_type.clone(), *nullable));
             }
-            ColumnKind::Computed(_) => return refuse("computed"),
-            ColumnKind::Metadata { .. } => return refuse("metadata"),
+            ColumnKind::Computed(_) => {}
+            ColumnKind::Metadata { .. } => {
+                return Err(Error::invalid("metadata columns are not supported yet")
+                    .hint("declare a physical column")
+                    .at(column.excerpt.clone()));
+            }
         }
     }
-    Ok(Arc::new(Schema::new(fields)))
+    if stored.is_empty() {
+        return Err(Error::invalid("the table has no column that is stored").at(create.excerpt.clone()));
+    }
+    let stored = Arc::new(Schema::new(stored));
+    let over = DFSchema::try_from(stored.as_ref().clone()).map_err(engine_error)?;
+    let (mut all, mut computed) = (vec![], BTreeMap::new());
+    for column in &create.columns {
+        let name = &column.name.value;
+        let ColumnKind::Computed(expr) = &column.kind else {
+            all.push(stored.field_with_name(name)?.clone());
+            continue;
+        };
+        let expr = plan(expr, &stored, &column.excerpt)?;
+        let (_, field) = expr.to_field(&over).map_err(engine_error)?;
+        all.push(Field::new(name, field.data_type().clone(), field.is_nullable()));
+        computed.insert(name.clone(), expr);
+    }
+    Ok(Columns { stored, all: Arc::new(Schema::new(all)), computed })
 }
 
-/// Makes a table of a declaration; `watermark` plans an expression over its columns.
+/// Plans an expression over columns; its place is for messages.
+pub(crate) type PlanExpression<'a> = dyn Fn(&ast::Expr, &Schema, &Excerpt) -> Result<Expr> + 'a;
+
+/// Makes a table of a declaration.
 pub(crate) fn declare(
     create: &CreateTable,
     sql: &SqlText,
     folder: &Path,
     connectors: &Connectors,
     keep_rejected: bool,
-    plan_watermark: impl FnOnce(&Schema) -> Result<Option<Expr>>,
+    plan: &PlanExpression<'_>,
 ) -> Result<Table> {
     let name: Arc<str> = Arc::from(create.name.value.as_str());
-    let schema = physical_columns(create)?;
+    let Columns { stored, all: schema, computed } = columns(create, plan)?;
     let mut options = Options::default();
     for (key, value, place) in &create.options {
         options.set(key, value, Some(place.clone()));
@@ -118,18 +197,21 @@ pub(crate) fn declare(
     let partitioned_by = partition_columns(create, sql, connector.as_ref())?;
     let owner = format!("the connector '{connector_name}'");
     options.check_known(&owner, connector.options().iter().map(|o| o.key))?;
-    let event_time = match (&create.watermark, plan_watermark(&schema)?) {
-        (Some(definition), Some(watermark)) => {
+    let event_time = match &create.watermark {
+        Some(definition) => {
             let column = &definition.column.value;
             let place = |e: Error| e.at(definition.excerpt.clone());
+            let watermark = plan(&definition.expr, &schema, &definition.excerpt)?;
             check_event_time(&schema, column).map_err(place)?;
             check_watermark(&schema, column, &watermark).map_err(place)?;
             Some(EventTimeColumn { name: column.clone(), watermark })
         }
-        _ => None,
+        None => None,
     };
     Ok(Table {
-        spec: TableSpec { name: Arc::clone(&name), schema, partitioned_by, options, folder: folder.to_owned() },
+        spec: TableSpec { name: Arc::clone(&name), schema: stored, partitioned_by, options, folder: folder.to_owned() },
+        schema,
+        computed,
         connector: Arc::clone(connector),
         name,
         keep_rejected,

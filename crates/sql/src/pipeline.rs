@@ -2,20 +2,22 @@
 
 mod insert;
 mod select;
+mod view;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use arrow::datatypes::SchemaRef;
+use arrow::datatypes::{Schema, SchemaRef};
 use datafusion::common::DFSchema;
 use datafusion::logical_expr::LogicalPlan;
+use datafusion::sql::sqlparser::ast::{self, Ident};
 use tidemill_core::{Error, Excerpt, Result};
 use tidemill_runtime::connector::{Connectors, WriteMode, nearest};
 use tidemill_runtime::window::late_schema;
 
 use crate::catalog::{Table, declare};
-use crate::parse::{CreateTable, Insert, SqlText, Statement, parse};
+use crate::parse::{CreateTable, CreateView, Insert, SqlText, Statement, parse};
 use crate::plan::{plan_error, reads, scanned_tables, windows};
 use crate::session::Session;
 use crate::settings::Settings;
@@ -147,9 +149,7 @@ impl Loader<'_> {
         match statement {
             Statement::Set { .. } => Ok(()),
             Statement::CreateTable(create) => self.create_table(create),
-            Statement::CreateView(view) => Err(Error::invalid("CREATE VIEW is not supported yet")
-                .hint("write the query where the view is used: FROM (SELECT ...) AS v")
-                .at(view.excerpt.clone())),
+            Statement::CreateView(view) => self.create_view(view).await,
             Statement::Insert(insert) => self.insert(insert).await,
             Statement::Query { query, excerpt } => {
                 let plan = select::in_flink_types(self.session.plan(query, excerpt).await?, excerpt)?;
@@ -159,25 +159,36 @@ impl Loader<'_> {
         }
     }
 
+    /// False if the name is taken, and that is well.
+    fn free(&self, name: &Ident, if_not_exists: bool) -> Result<bool> {
+        match self.session.tables.taken(&name.value) {
+            None => Ok(true),
+            Some(_) if if_not_exists => Ok(false),
+            Some(what) => Err(Error::invalid(format!("the {what} '{}' is declared already", name.value))
+                .hint("give it another name, or write IF NOT EXISTS before it")
+                .at(self.sql.excerpt(name.span))),
+        }
+    }
+
     fn create_table(&mut self, create: &CreateTable) -> Result<()> {
-        if self.session.tables.get(&create.name.value).is_some() {
-            if create.if_not_exists {
-                return Ok(());
-            }
-            return Err(Error::invalid(format!("the table '{}' is declared already", create.name.value))
-                .hint("give it another name, or write CREATE TABLE IF NOT EXISTS")
-                .at(self.sql.excerpt(create.name.span)));
+        if !self.free(&create.name, create.if_not_exists)? {
+            return Ok(());
         }
         let keep_rejected = self.settings.dead_letters.contains_key(&create.name.value);
-        let table = declare(create, self.sql, &self.options.folder, self.connectors, keep_rejected, |schema| {
-            let Some(watermark) = &create.watermark else { return Ok(None) };
-            let excerpt = &watermark.excerpt;
+        let plan = |expr: &ast::Expr, schema: &Schema, excerpt: &Excerpt| {
             let schema = DFSchema::try_from(schema.clone()).map_err(|e| plan_error(e, excerpt))?;
-            self.session.expression(&watermark.expr, &schema, excerpt).map(Some)
-        })?;
-        let table = Arc::new(table);
-        self.session.register(table)?;
-        Ok(())
+            self.session.expression(expr, &schema, excerpt)
+        };
+        let table = declare(create, self.sql, &self.options.folder, self.connectors, keep_rejected, &plan)?;
+        self.session.register(Arc::new(table))
+    }
+
+    async fn create_view(&mut self, view: &CreateView) -> Result<()> {
+        if !self.free(&view.name, view.if_not_exists)? {
+            return Ok(());
+        }
+        let plan = view::named(self.session.plan(&view.query, &view.excerpt).await?, view)?;
+        self.session.register_view(&view.name.value, plan, &view.excerpt)
     }
 
     async fn insert(&mut self, insert: &Insert) -> Result<()> {
@@ -211,6 +222,9 @@ impl Loader<'_> {
 
     fn table(&self, name: &str) -> Result<Arc<Table>> {
         self.session.tables.get(name).ok_or_else(|| {
+            if self.session.tables.taken(name).is_some() {
+                return Error::invalid(format!("'{name}' is a view, and a table is needed here"));
+            }
             let error = Error::invalid(format!("there is no table '{name}'"));
             match nearest(name, self.session.tables.names().iter().map(String::as_str)) {
                 Some(near) => error.hint(format!("did you mean '{near}'?")),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use datafusion::catalog::view::ViewTable;
 use datafusion::common::{DFSchema, TableReference};
 use datafusion::config::{ConfigNonZeroUsize, ConfigOptions};
 use datafusion::execution::SessionState;
@@ -76,6 +77,15 @@ impl Session {
         let registered = self.context.register_table(name, Arc::new(SourceTable::new(Arc::clone(&table))));
         registered.map_err(|e| plan_error(e, &excerpt))?;
         self.tables.insert(table);
+        Ok(())
+    }
+
+    /// From now on `name` stands for the rows of a plan.
+    pub(crate) fn register_view(&self, name: &str, plan: LogicalPlan, excerpt: &Excerpt) -> Result<()> {
+        let view = ViewTable::new(plan.clone(), None);
+        let registered = self.context.register_table(TableReference::bare(name), Arc::new(view));
+        registered.map_err(|e| plan_error(e, excerpt))?;
+        self.tables.insert_view(name, plan);
         Ok(())
     }
 

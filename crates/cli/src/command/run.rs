@@ -110,7 +110,7 @@ impl Outputs for Declared {
     fn late(&self, statement: &PlannedStatement) -> Result<Option<LateSink>> {
         let sink = |table: &Arc<Table>| {
             let sink = table.connector.sink(&table.spec, WriteMode::Append)?;
-            Ok(LateSink { columns: Some(Arc::clone(table.schema())), sink })
+            Ok(LateSink { columns: Some(Arc::clone(table.stored())), sink })
         };
         statement.late_output.as_ref().map(sink).transpose()
     }

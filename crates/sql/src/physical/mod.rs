@@ -4,6 +4,8 @@ pub mod batch;
 mod by_name;
 pub mod live;
 mod outputs;
+mod source_columns;
 
 pub(crate) use by_name::by_name;
 pub use outputs::{LateSink, Outputs};
+pub(crate) use source_columns::{SourceColumns, source_columns};

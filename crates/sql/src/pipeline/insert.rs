@@ -15,7 +15,7 @@ use crate::types::flink_type_name;
 
 /// A plan whose columns are those of `target`.
 pub(super) fn cast_to_target(query: LogicalPlan, target: &Table, insert: &Insert) -> Result<LogicalPlan> {
-    let fields = target.schema().fields();
+    let fields = target.stored().fields();
     let written = written_columns(target, insert)?;
     let given: Vec<(Column, FieldRef)> = query
         .schema()
@@ -46,7 +46,7 @@ pub(super) fn cast_to_target(query: LogicalPlan, target: &Table, insert: &Insert
 }
 
 fn written_columns(target: &Table, insert: &Insert) -> Result<Vec<FieldRef>> {
-    let fields = target.schema().fields();
+    let fields = target.stored().fields();
     if insert.columns.is_empty() {
         return Ok(fields.to_vec());
     }

@@ -52,8 +52,12 @@ impl WindowPlanner {
         let planned = context.plan(call.data.clone());
         if planned.is_err()
             && let TableFactor::Table { name, .. } = &call.data
-            && let Some(table) = self.tables.get(&name.to_string().replace('`', ""))
         {
+            let name = name.to_string().replace('`', "");
+            if let Some(view) = self.tables.view(&name) {
+                return LogicalPlanBuilder::from(view.as_ref().clone()).alias(TableReference::bare(name))?.build();
+            }
+            let Some(table) = self.tables.get(&name) else { return planned };
             let source = provider_as_source(Arc::new(SourceTable::new(Arc::clone(&table))));
             return LogicalPlanBuilder::scan(TableReference::bare(table.name.to_string()), source, None)?.build();
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Int64Array, RecordBatch};
+use arrow::array::{Int64Array, RecordBatch, RecordBatchOptions};
 use tidemill_core::{Error, EventBatch, Lineage, Result, SourceRows, Watermark};
 
 use super::event_time::Times;
@@ -11,6 +11,7 @@ use super::rejected::rejected_rows;
 use crate::connector::{DecodeError, Decoded};
 use crate::graph::SourceSpec;
 use crate::metrics::{SourceMetrics, add};
+use crate::operator::evaluate;
 
 /// What a chunk holds.
 pub(crate) struct DecodedChunk {
@@ -28,7 +29,13 @@ pub(crate) async fn decode(
 ) -> Result<DecodedChunk> {
     let Work { partition, partition_name, chunk, carry_in, carry_out, .. } = work;
     let unit = chunk.unit();
-    let decoded = chunk.decode();
+    let decoded = chunk.decode().map(|decoded| with_computed(decoded, spec));
+    // An expression that fails has no row to name: the table is where to look.
+    let decoded = match decoded {
+        Ok(Err(error)) => return Err(error.context(format!("a computed column of {}", spec.table))),
+        Ok(Ok(decoded)) => Ok(decoded),
+        Err(error) => Err(error),
+    };
     let times = match (&decoded, &spec.event_time) {
         (Ok(decoded), Some(event_time)) => Some(Times::of(event_time, &decoded.rows)?),
         _ => None,
@@ -57,6 +64,15 @@ pub(crate) async fn decode(
     });
     let rows = EventBatch { rows: decoded.rows, kinds: None, watermarks, lineage };
     Ok(DecodedChunk { rows, rejected })
+}
+
+/// The columns of the table, made of those that are stored.
+fn with_computed(decoded: Decoded, spec: &SourceSpec) -> Result<Decoded> {
+    let Some(computed) = &spec.computed else { return Ok(decoded) };
+    let columns = computed.iter().map(|expr| evaluate(expr, &decoded.rows)).collect::<Result<_>>()?;
+    let options = RecordBatchOptions::new().with_row_count(Some(decoded.rows.num_rows()));
+    let rows = RecordBatch::try_new_with_options(Arc::clone(&spec.columns), columns, &options)?;
+    Ok(Decoded { rows, ..decoded })
 }
 
 /// Says where a row stands that can't be decoded.

@@ -39,7 +39,7 @@ impl DeadLetters {
     pub(super) fn open(pipeline: &Pipeline, outputs: &dyn Outputs) -> Result<Self> {
         let mut planned = vec![];
         for (table, output) in &pipeline.dead_letters {
-            let calc = by_name("bad rows", &rejected_schema(), output.schema());
+            let calc = by_name("bad rows", &rejected_schema(), output.stored());
             let calc = calc.map_err(|e| e.at(output.excerpt.clone()))?;
             planned.extend(outputs.rejected(output)?.map(|sink| (table, calc, sink)));
         }

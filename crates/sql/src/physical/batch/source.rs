@@ -23,6 +23,7 @@ use tidemill_runtime::scan::Scan;
 use tokio::sync::mpsc::Sender;
 
 use crate::catalog::Table;
+use crate::physical::{SourceColumns, source_columns};
 
 /// The columns that identify a row, where a plan asks for them: its partition and its offset.
 pub(crate) const IDENTITY: [&str; 2] = ["__tidemill_partition", "__tidemill_offset"];
@@ -75,17 +76,15 @@ impl TableProvider for SourceTable {
             None => Arc::clone(&self.schema),
         };
         let source = self.table.connector.source(&self.table.spec).map_err(external)?;
-        let decoded = match self.table.keep_rejected {
-            true => Arc::clone(self.table.schema()),
-            false => {
-                let own = schema.fields().iter().filter(|f| !IDENTITY.contains(&f.name().as_str()));
-                Arc::new(Schema::new(own.cloned().collect::<Vec<_>>()))
-            }
-        };
+        let own = schema.fields().iter().filter(|f| !IDENTITY.contains(&f.name().as_str()));
+        let columns = Arc::new(Schema::new(own.cloned().collect::<Vec<_>>()));
+        let SourceColumns { decoded, computed } = source_columns(&self.table, &columns, state)?;
         let spec = SourceSpec {
             table: Arc::clone(&self.table.name),
             source,
-            columns: decoded,
+            decoded,
+            columns,
+            computed,
             event_time: None,
             lineage: self.identity,
             row_watermarks: false,

@@ -12,7 +12,7 @@ impl Planner<'_> {
     pub(super) fn dead_letters(&mut self, pipeline: &Pipeline, outputs: &dyn Outputs) -> Result<()> {
         for (table, output) in &pipeline.dead_letters {
             let calc =
-                by_name("bad rows", &rejected_schema(), output.schema()).map_err(|e| e.at(output.excerpt.clone()))?;
+                by_name("bad rows", &rejected_schema(), output.stored()).map_err(|e| e.at(output.excerpt.clone()))?;
             let Some(sink) = outputs.rejected(output)? else { continue };
             let (stream, _) = self.source(table)?;
             let rejected = self.graph.chain(stream.side(Port::REJECTED), make_calc(calc));

@@ -17,7 +17,7 @@ use super::expressions::{Expressions, arrow_schema, pick};
 use super::sources::{Need, Needs};
 use super::top_n::Limits;
 use crate::catalog::Table;
-use crate::physical::{LateSink, Outputs};
+use crate::physical::{LateSink, Outputs, SourceColumns, source_columns};
 use crate::plan::{has_grouping_sets, is_windowed, plan_error, scanned};
 use crate::settings::Emit;
 use crate::{Pipeline, PlannedStatement};
@@ -238,9 +238,13 @@ fn source_spec(need: &Need, columns: &SchemaRef, state: &SessionState) -> Result
         }
         None => None,
     };
+    let SourceColumns { decoded, computed } =
+        source_columns(table, columns, state).map_err(|e| plan_error(e, &table.excerpt))?;
     Ok(SourceSpec {
         table: Arc::clone(&table.name),
         source,
+        decoded,
+        computed,
         columns: Arc::clone(columns),
         event_time,
         lineage: need.lineage,

@@ -67,8 +67,8 @@ fn add(needs: &mut Needs, table: &Arc<Table>, projection: Option<&[usize]>, late
     });
     let schema = table.schema();
     match projection {
-        Some(columns) if !table.keep_rejected => need.columns.extend(columns),
-        _ => need.columns.extend(0..schema.fields().len()),
+        Some(columns) => need.columns.extend(columns),
+        None => need.columns.extend(0..schema.fields().len()),
     }
     if let Some(event_time) = &table.event_time {
         // The watermark counts every row, whatever a statement reads of it.

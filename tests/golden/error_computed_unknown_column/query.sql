@@ -1,0 +1,2 @@
+CREATE TABLE t (a INT, b AS c + 1) WITH ('connector' = 'filesystem', 'path' = 'in.jsonl', 'format' = 'json');
+SELECT * FROM t;

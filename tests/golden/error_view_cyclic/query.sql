@@ -1,0 +1,4 @@
+CREATE TABLE t (a INT) WITH ('connector' = 'filesystem', 'path' = 'in.jsonl', 'format' = 'json');
+CREATE VIEW v AS SELECT * FROM w;
+CREATE VIEW w AS SELECT * FROM v;
+SELECT * FROM w;
