@@ -1,5 +1,6 @@
 //! The `tidemill` binary: arguments, progress, printing. No logic of its own.
 
+mod answers;
 mod command;
 mod interrupt;
 mod report;

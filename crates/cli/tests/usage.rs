@@ -51,3 +51,30 @@ fn a_sql_file_that_is_not_there_is_named() {
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("no/such/query.sql"), "{}", text(&output.stderr));
 }
+
+#[test]
+fn explain_shows_the_plan_of_both_drivers_and_runs_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("query.sql");
+    let sql = "CREATE TABLE t (a STRING, ts TIMESTAMP(3), WATERMARK FOR ts AS ts)
+WITH ('connector' = 'filesystem', 'path' = 'not-there.json', 'format' = 'json');
+EXPLAIN SELECT window_start, a, COUNT(*) AS n FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' MINUTE))
+GROUP BY window_start, window_end, a;
+EXPLAIN PLAN FOR SELECT a FROM t ORDER BY a;
+";
+    std::fs::write(&file, sql).unwrap();
+    let output = tidemill(&["run", file.to_str().unwrap(), "--parallelism", "2"]);
+    let plans = text(&output.stdout);
+    assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), String::new()));
+    for part in [
+        "WindowTableFunction: TUMBLE(size 60000 ms), time=t.ts",
+        "0: source t (parallelism 2)",
+        "fold TUMBLE(size 60000 ms) panes by (a): count",
+        "dealt by columns 1",
+        "2: sink query (parallelism 1)",
+        "SourceExec: table=t, columns=[a, ts]",
+        "it does not run live: ORDER BY",
+    ] {
+        assert!(plans.contains(part), "{part} is not in\n{plans}");
+    }
+}

@@ -25,7 +25,7 @@ pub struct Table {
     /// All of its columns, in the order of the declaration.
     schema: SchemaRef,
     /// By name, over the stored columns: how the others are computed.
-    pub(crate) computed: BTreeMap<String, Expr>,
+    pub(crate) computed: BTreeMap<String, Computed>,
     /// The system that holds it.
     pub connector: Arc<dyn Connector>,
     /// What can't be decoded goes elsewhere, instead of failing the run; so all columns are decoded,
@@ -43,6 +43,17 @@ pub(crate) struct EventTimeColumn {
     pub(crate) name: String,
     /// Over the table's columns.
     pub(crate) watermark: Expr,
+    /// The watermark, as it was written.
+    pub(crate) written: String,
+}
+
+/// `column AS expr`
+#[derive(Debug, Clone)]
+pub(crate) struct Computed {
+    /// Over the stored columns.
+    pub(crate) expr: Expr,
+    /// As it was written.
+    pub(crate) written: String,
 }
 
 impl std::fmt::Debug for Table {
@@ -112,6 +123,12 @@ impl SharedCatalog {
         relations.iter().filter(|(_, r)| matches!(r, Relation::Table(_))).map(|(name, _)| name.clone()).collect()
     }
 
+    /// The names of the views.
+    pub(crate) fn view_names(&self) -> Vec<String> {
+        let relations = self.relations.read().unwrap_or_else(PoisonError::into_inner);
+        relations.iter().filter(|(_, r)| matches!(r, Relation::View(_))).map(|(name, _)| name.clone()).collect()
+    }
+
     pub(crate) fn insert(&self, table: Arc<Table>) {
         self.add(table.name.to_string(), Relation::Table(table));
     }
@@ -131,7 +148,7 @@ struct Columns {
     stored: SchemaRef,
     /// All of them.
     all: SchemaRef,
-    computed: BTreeMap<String, Expr>,
+    computed: BTreeMap<String, Computed>,
 }
 
 /// `plan` plans an expression over columns.
@@ -158,14 +175,14 @@ fn columns(create: &CreateTable, plan: &PlanExpression<'_>) -> Result<Columns> {
     let (mut all, mut computed) = (vec![], BTreeMap::new());
     for column in &create.columns {
         let name = &column.name.value;
-        let ColumnKind::Computed(expr) = &column.kind else {
+        let ColumnKind::Computed(definition) = &column.kind else {
             all.push(stored.field_with_name(name)?.clone());
             continue;
         };
-        let expr = plan(expr, &stored, &column.excerpt)?;
+        let expr = plan(definition, &stored, &column.excerpt)?;
         let (_, field) = expr.to_field(&over).map_err(engine_error)?;
         all.push(Field::new(name, field.data_type().clone(), field.is_nullable()));
-        computed.insert(name.clone(), expr);
+        computed.insert(name.clone(), Computed { expr, written: definition.to_string() });
     }
     Ok(Columns { stored, all: Arc::new(Schema::new(all)), computed })
 }
@@ -204,7 +221,7 @@ pub(crate) fn declare(
             let watermark = plan(&definition.expr, &schema, &definition.excerpt)?;
             check_event_time(&schema, column).map_err(place)?;
             check_watermark(&schema, column, &watermark).map_err(place)?;
-            Some(EventTimeColumn { name: column.clone(), watermark })
+            Some(EventTimeColumn { name: column.clone(), watermark, written: definition.expr.to_string() })
         }
         None => None,
     };

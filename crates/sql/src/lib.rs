@@ -24,5 +24,5 @@ mod window_tvf;
 
 pub use catalog::Table;
 pub use parse::SqlText;
-pub use pipeline::{LoadOptions, Pipeline, PlannedStatement, Target};
+pub use pipeline::{Answer, LoadOptions, Pipeline, PlannedStatement, Target};
 pub use settings::{RuntimeMode, SETTINGS, Settings};

@@ -1,5 +1,6 @@
 //! One SQL file as a whole: its tables, its settings, and a logical plan for each statement that runs.
 
+mod answer;
 mod insert;
 mod select;
 mod view;
@@ -8,6 +9,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use arrow::array::RecordBatch;
 use arrow::datatypes::{Schema, SchemaRef};
 use datafusion::common::DFSchema;
 use datafusion::logical_expr::LogicalPlan;
@@ -34,6 +36,8 @@ pub struct LoadOptions {
     pub batch_rows: usize,
 }
 
+pub use answer::Answer;
+
 /// A file, planned as far as both drivers share.
 pub struct Pipeline {
     /// The statements that give rows, in order.
@@ -44,6 +48,8 @@ pub struct Pipeline {
     pub parallelism: usize,
     /// How many rows an operator is given at once.
     pub batch_rows: usize,
+    /// What `SHOW`, `DESCRIBE` and `EXPLAIN` ask for, in order.
+    pub answers: Vec<Answer>,
     /// By source table: the table that gets what can't be decoded of it.
     pub dead_letters: BTreeMap<Arc<str>, Arc<Table>>,
     pub(crate) session: Session,
@@ -118,21 +124,28 @@ impl Pipeline {
             session: Session::new(sql, settings.local_time_zone, parallelism, options.batch_rows),
             settings: &settings,
             planned: vec![],
+            definitions: BTreeMap::new(),
+            answers: vec![],
         };
         for statement in &statements {
             loader.statement(statement).await?;
         }
         loader.late_outputs()?;
         let dead_letters = loader.dead_letters()?;
-        if loader.planned.is_empty() {
+        if loader.planned.is_empty() && loader.answers.is_empty() {
             return Err(Error::invalid("the file has no statement that gives rows")
                 .hint("add a SELECT, or an INSERT INTO table SELECT ...")
                 .at(sql.excerpt_of_bytes(sql.text.trim_end().len()..sql.text.trim_end().len())));
         }
-        let Loader { session, planned, .. } = loader;
+        let Loader { session, planned, answers, .. } = loader;
         let batch_rows = options.batch_rows;
-        Ok(Self { statements: planned, settings, parallelism, batch_rows, dead_letters, session })
+        Ok(Self { statements: planned, settings, parallelism, batch_rows, answers, dead_letters, session })
     }
+}
+
+/// A statement as it was written.
+fn written(excerpt: &Excerpt) -> String {
+    excerpt.text[excerpt.span.clone()].to_owned()
 }
 
 struct Loader<'a> {
@@ -142,6 +155,9 @@ struct Loader<'a> {
     session: Session,
     settings: &'a Settings,
     planned: Vec<PlannedStatement>,
+    /// By name of the table or view: its declaration, as it was written.
+    definitions: BTreeMap<String, String>,
+    answers: Vec<Answer>,
 }
 
 impl Loader<'_> {
@@ -150,12 +166,55 @@ impl Loader<'_> {
             Statement::Set { .. } => Ok(()),
             Statement::CreateTable(create) => self.create_table(create),
             Statement::CreateView(view) => self.create_view(view).await,
-            Statement::Insert(insert) => self.insert(insert).await,
-            Statement::Query { query, excerpt } => {
-                let plan = select::in_flink_types(self.session.plan(query, excerpt).await?, excerpt)?;
-                self.push("query", Target::Print, WriteMode::Append, plan, excerpt);
+            Statement::Insert(insert) => {
+                let planned = self.insert(insert).await?;
+                self.push(planned);
                 Ok(())
             }
+            Statement::Query { query, excerpt } => {
+                let planned = self.query(query, excerpt).await?;
+                self.push(planned);
+                Ok(())
+            }
+            Statement::Explain(explained) => {
+                let planned = match explained.as_ref() {
+                    Statement::Insert(insert) => self.insert(insert).await?,
+                    Statement::Query { query, excerpt } => self.query(query, excerpt).await?,
+                    _ => return Err(Error::internal("EXPLAIN of a statement that has no plan")),
+                };
+                self.answers.push(Answer::Plan(planned));
+                Ok(())
+            }
+            Statement::ShowTables => self.answer(answer::names("table name", self.session.tables.names())),
+            Statement::ShowViews => self.answer(answer::names("view name", self.session.tables.view_names())),
+            Statement::ShowCreate(name) => {
+                let definition = self.definitions.get(&name.value).ok_or_else(|| self.unknown(name))?;
+                let rows = answer::names("result", vec![definition.clone()]);
+                self.answer(rows)
+            }
+            Statement::Describe(name) => {
+                let columns = match (self.session.tables.get(&name.value), self.session.tables.view(&name.value)) {
+                    (Some(table), _) => answer::table_columns(&table),
+                    (None, Some(view)) => answer::view_columns(view.schema().as_arrow()),
+                    (None, None) => Err(self.unknown(name)),
+                };
+                self.answer(columns)
+            }
+        }
+    }
+
+    fn answer(&mut self, rows: Result<RecordBatch>) -> Result<()> {
+        self.answers.push(Answer::Rows(rows?));
+        Ok(())
+    }
+
+    fn unknown(&self, name: &Ident) -> Error {
+        let error = Error::invalid(format!("there is no table or view '{}'", name.value));
+        let error = error.at(self.sql.excerpt(name.span));
+        let names = [self.session.tables.names(), self.session.tables.view_names()].concat();
+        match nearest(&name.value, names.iter().map(String::as_str)) {
+            Some(near) => error.hint(format!("did you mean '{near}'?")),
+            None => error.hint("declare it before this statement; names are case-sensitive"),
         }
     }
 
@@ -180,6 +239,7 @@ impl Loader<'_> {
             self.session.expression(expr, &schema, excerpt)
         };
         let table = declare(create, self.sql, &self.options.folder, self.connectors, keep_rejected, &plan)?;
+        self.definitions.insert(create.name.value.clone(), written(&create.excerpt));
         self.session.register(Arc::new(table))
     }
 
@@ -188,17 +248,24 @@ impl Loader<'_> {
             return Ok(());
         }
         let plan = view::named(self.session.plan(&view.query, &view.excerpt).await?, view)?;
+        self.definitions.insert(view.name.value.clone(), written(&view.excerpt));
         self.session.register_view(&view.name.value, plan, &view.excerpt)
     }
 
-    async fn insert(&mut self, insert: &Insert) -> Result<()> {
+    async fn insert(&self, insert: &Insert) -> Result<PlannedStatement> {
         let target = self.table(&insert.target.value).map_err(|e| e.at(self.sql.excerpt(insert.target.span)))?;
         let mode = if insert.overwrite { WriteMode::Overwrite } else { WriteMode::Append };
         self.check_overwrite(&target, mode, &insert.excerpt)?;
         let query = self.session.plan(&insert.query, &insert.excerpt).await?;
         let plan = insert::cast_to_target(query, &target, insert)?;
-        self.push(&insert.target.value, Target::Table(target), mode, plan, &insert.excerpt);
-        Ok(())
+        let (name, excerpt) = (Arc::clone(&target.name), insert.excerpt.clone());
+        Ok(PlannedStatement { name, target: Target::Table(target), mode, late_output: None, plan, excerpt })
+    }
+
+    async fn query(&self, query: &ast::Query, excerpt: &Excerpt) -> Result<PlannedStatement> {
+        let plan = select::in_flink_types(self.session.plan(query, excerpt).await?, excerpt)?;
+        let (target, mode, excerpt) = (Target::Print, WriteMode::Append, excerpt.clone());
+        Ok(PlannedStatement { name: "query".into(), target, mode, late_output: None, plan, excerpt })
     }
 
     /// A table is overwritten by a statement that is its only one: of two, one would delete what the other wrote,
@@ -233,13 +300,12 @@ impl Loader<'_> {
         })
     }
 
-    fn push(&mut self, name: &str, target: Target, mode: WriteMode, plan: LogicalPlan, excerpt: &Excerpt) {
+    /// Takes a statement that is to run; a number follows its name where that is taken.
+    fn push(&mut self, planned: PlannedStatement) {
         let taken = |name: &str| self.planned.iter().any(|s| &*s.name == name);
-        let numbered = (2..).map(|n| format!("{name}#{n}"));
-        let name = std::iter::once(name.to_owned()).chain(numbered).find(|name| !taken(name));
-        let name = Arc::from(name.unwrap_or_default());
-        let excerpt = excerpt.clone();
-        self.planned.push(PlannedStatement { name, target, mode, late_output: None, plan, excerpt });
+        let numbered = (2..).map(|n| format!("{}#{n}", planned.name));
+        let name = std::iter::once(planned.name.to_string()).chain(numbered).find(|name| !taken(name));
+        self.planned.push(PlannedStatement { name: name.unwrap_or_default().into(), ..planned });
     }
 
     fn late_outputs(&mut self) -> Result<()> {

@@ -16,6 +16,7 @@ use tidemill_sql::physical::{LateSink, Outputs, batch, live};
 use tidemill_sql::{Pipeline, PlannedStatement, RuntimeMode, Table, Target};
 
 use super::{FileArguments, runtime};
+use crate::answers;
 use crate::interrupt::interrupted;
 use crate::report;
 use crate::stdout::JsonRows;
@@ -64,6 +65,10 @@ async fn execute(arguments: &Arguments) -> Result<ExitCode> {
         (true, _) => RuntimeMode::Batch,
         (false, mode) => mode.unwrap_or(RuntimeMode::Live),
     };
+    answers::print(&pipeline, arguments.output == Output::Json).await?;
+    if pipeline.statements.is_empty() {
+        return Ok(ExitCode::SUCCESS);
+    }
     let outputs = Declared { output: arguments.output };
     let stopped = match mode {
         RuntimeMode::Live => run_live(&pipeline, &outputs).await?,

@@ -171,6 +171,10 @@ impl EqualRows {
 }
 
 impl Operator for GroupAggregate {
+    fn describe(&self) -> String {
+        format!("group by {}", self.aggregation)
+    }
+
     fn on_batch(&mut self, batch: EventBatch, out: &mut Output) -> Result<()> {
         self.waiting_rows += batch.num_rows();
         self.waiting.push(batch.rows);

@@ -35,6 +35,10 @@ impl PreGroup {
 }
 
 impl Operator for PreGroup {
+    fn describe(&self) -> String {
+        format!("fold each batch by {}", self.aggregation)
+    }
+
     fn on_batch(&mut self, batch: EventBatch, out: &mut Output) -> Result<()> {
         if batch.kinds.is_some() {
             return Err(Error::internal("a group over rows that are updated was not refused"));

@@ -231,6 +231,10 @@ fn of(arguments: &[ArrayRef], rows: Vec<u32>) -> Result<Vec<ArrayRef>> {
 }
 
 impl Operator for RetractGroup {
+    fn describe(&self) -> String {
+        format!("group what is updated by {}", self.aggregation)
+    }
+
     fn on_batch(&mut self, batch: EventBatch, out: &mut Output) -> Result<()> {
         self.waiting_rows += batch.num_rows();
         self.waiting.push(batch);

@@ -1,5 +1,6 @@
 //! A grouping table: group keys with one accumulator an aggregate, filled from rows or from partial states.
 
+use std::fmt;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions, new_null_array};
@@ -58,6 +59,14 @@ impl Aggregation {
     #[must_use]
     pub fn result_fields(&self) -> Vec<FieldRef> {
         self.calls.iter().map(|call| call.function.field()).collect()
+    }
+}
+
+impl fmt::Display for Aggregation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let groups: Vec<&str> = self.groups.iter().map(|(_, field)| field.name().as_str()).collect();
+        let calls: Vec<&str> = self.calls.iter().map(|call| call.function.name()).collect();
+        write!(f, "({}): {}", groups.join(", "), if calls.is_empty() { "their keys".into() } else { calls.join(", ") })
     }
 }
 

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use arrow::array::{RecordBatch, RecordBatchOptions};
-use arrow::datatypes::SchemaRef;
+use arrow::datatypes::{FieldRef, SchemaRef};
 use datafusion::common::cast::as_boolean_array;
 use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::expressions::Column;
 use tidemill_core::{EventBatch, Result};
 
 use super::{Operator, Output};
@@ -23,6 +24,19 @@ pub struct Calc {
 }
 
 impl Operator for Calc {
+    fn describe(&self) -> String {
+        let predicate = self.predicate.as_ref().map(|predicate| format!("filter {predicate}"));
+        let projection = self.projection.as_ref().map(|(exprs, schema)| {
+            let column = |(expr, field): (&Arc<dyn PhysicalExpr>, &FieldRef)| {
+                let renamed = !matches!(expr.downcast_ref::<Column>(), Some(column) if column.name() == field.name());
+                if renamed { format!("{expr} AS {}", field.name()) } else { field.name().clone() }
+            };
+            let columns: Vec<String> = exprs.iter().zip(schema.fields()).map(column).collect();
+            format!("project {}", columns.join(", "))
+        });
+        predicate.into_iter().chain(projection).collect::<Vec<_>>().join(", ")
+    }
+
     fn on_batch(&mut self, batch: EventBatch, out: &mut Output) -> Result<()> {
         let batch = match &self.predicate {
             Some(predicate) => {

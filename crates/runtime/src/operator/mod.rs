@@ -35,6 +35,9 @@ impl Port {
 /// - After `on_barrier` everything that arrived before the barrier has been emitted or is in the
 ///   operator's state; none of it is in buffers that a snapshot would miss.
 pub trait Operator: Send {
+    /// What it does, in a few words, for plans that people read.
+    fn describe(&self) -> String;
+
     /// Takes rows.
     fn on_batch(&mut self, batch: EventBatch, out: &mut Output) -> Result<()>;
 

@@ -184,6 +184,18 @@ fn take_away(rows: &mut BTreeMap<Ranked, usize>, ranked: &Ranked) -> Result<()> 
 }
 
 impl Operator for TopN {
+    fn describe(&self) -> String {
+        let TopNSpec { partition, order, limit, window_end, .. } = &self.spec;
+        let name = |index: &usize| self.spec.schema.field(*index).name().as_str();
+        let order: Vec<String> = order
+            .iter()
+            .map(|(column, options)| format!("{}{}", name(column), if options.descending { " DESC" } else { "" }))
+            .collect();
+        let partition: Vec<&str> = partition.iter().map(name).collect();
+        let when = if window_end.is_some() { "once a window" } else { "updated" };
+        format!("the first {limit} of ({}) by {}, {when}", partition.join(", "), order.join(", "))
+    }
+
     fn on_batch(&mut self, batch: EventBatch, _out: &mut Output) -> Result<()> {
         self.take_in(&batch)
     }

@@ -248,6 +248,10 @@ fn emit_in_pieces(batch: &EventBatch, out: &mut Output) {
 }
 
 impl Operator for WindowAggregate {
+    fn describe(&self) -> String {
+        format!("window {} by {}", self.spec.assigner, self.spec.aggregation)
+    }
+
     fn on_batch(&mut self, batch: EventBatch, _out: &mut Output) -> Result<()> {
         let panes = batch.rows.column(0).as_primitive::<Int64Type>().clone();
         let Some(&first) = panes.values().first() else { return Ok(()) };

@@ -27,6 +27,10 @@ impl AssignWindows {
 }
 
 impl Operator for AssignWindows {
+    fn describe(&self) -> String {
+        format!("assign {}", self.assigner)
+    }
+
     fn on_batch(&mut self, batch: EventBatch, out: &mut Output) -> Result<()> {
         add(&self.metrics.rows, batch.num_rows());
         let times = batch.rows.column(self.time_column).as_primitive::<TimestampMillisecondType>();

@@ -176,6 +176,10 @@ impl PreAggregate {
 }
 
 impl Operator for PreAggregate {
+    fn describe(&self) -> String {
+        format!("fold {} panes by {}", self.spec.assigner, self.spec.aggregation)
+    }
+
     fn on_batch(&mut self, batch: EventBatch, out: &mut Output) -> Result<()> {
         add(&self.metrics.rows, batch.num_rows());
         let (batch, opens_at) = self.sort_out_late(batch, out)?;

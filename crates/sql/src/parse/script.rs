@@ -10,12 +10,12 @@ use super::{
 };
 
 const SUPPORTED: &str = "supported are CREATE TABLE, CREATE VIEW, INSERT INTO, INSERT OVERWRITE, \
-                         EXECUTE STATEMENT SET, SET and SELECT";
+                         EXECUTE STATEMENT SET, SET, SELECT, EXPLAIN, DESCRIBE and SHOW";
 
 /// Flink's statements that are refused by name: by their first word, and the second if it tells more.
-const REFUSED: [&str; 24] = [
-    "ADD", "ALTER", "ANALYZE", "CALL", "CLEAR", "COMPILE", "CREATE", "DELETE", "DESC", "DESCRIBE", "DROP", "EXECUTE",
-    "EXPLAIN", "HELP", "LOAD", "QUIT", "REMOVE", "RESET", "SHOW", "STOP", "TRUNCATE", "UNLOAD", "UPDATE", "USE",
+const REFUSED: [&str; 21] = [
+    "ADD", "ALTER", "ANALYZE", "CALL", "CLEAR", "COMPILE", "CREATE", "DELETE", "DROP", "EXECUTE", "HELP", "LOAD",
+    "QUIT", "REMOVE", "RESET", "SHOW", "STOP", "TRUNCATE", "UNLOAD", "UPDATE", "USE",
 ];
 
 /// All statements up to the end of the text.
@@ -74,6 +74,16 @@ fn statement(cursor: &mut Cursor<'_>) -> Result<Statement> {
         create_view(cursor).map(Statement::CreateView)
     } else if cursor.at_words("INSERT") {
         insert(cursor).map(Statement::Insert)
+    } else if cursor.at_words("EXPLAIN") {
+        explain(cursor)
+    } else if cursor.eat_words("DESCRIBE") || cursor.eat_words("DESC") {
+        cursor.name("the name of a table or view").map(Statement::Describe)
+    } else if cursor.eat_words("SHOW TABLES") {
+        Ok(Statement::ShowTables)
+    } else if cursor.eat_words("SHOW VIEWS") {
+        Ok(Statement::ShowViews)
+    } else if cursor.eat_words("SHOW CREATE TABLE") || cursor.eat_words("SHOW CREATE VIEW") {
+        cursor.name("the name of a table or view").map(Statement::ShowCreate)
     } else if ["SELECT", "WITH", "VALUES"].iter().any(|word| cursor.at_words(word)) || *cursor.peek() == Token::LParen {
         let start = cursor.start();
         let query = cursor.query()?;
@@ -94,6 +104,23 @@ fn refused(cursor: &Cursor<'_>) -> Error {
         None => cursor.refuse_next(1, format!("{first} is not supported yet")),
     }
     .hint(SUPPORTED)
+}
+
+/// `EXPLAIN [PLAN FOR] query|INSERT`
+fn explain(cursor: &mut Cursor<'_>) -> Result<Statement> {
+    cursor.expect_words("EXPLAIN")?;
+    cursor.eat_words("PLAN FOR");
+    for detail in ["ESTIMATED_COST", "CHANGELOG_MODE", "JSON_EXECUTION_PLAN", "PLAN_ADVICE"] {
+        if cursor.at_words(detail) {
+            return Err(cursor
+                .refuse_next(1, format!("EXPLAIN {detail} is not supported"))
+                .hint("write EXPLAIN alone: it shows the logical plan and that of both drivers"));
+        }
+    }
+    match statement(cursor)? {
+        explained @ (Statement::Query { .. } | Statement::Insert(_)) => Ok(Statement::Explain(Box::new(explained))),
+        _ => Err(cursor.unexpected("a query or an INSERT after EXPLAIN")),
+    }
 }
 
 /// `SET 'key' = 'value'`

@@ -23,6 +23,16 @@ pub enum Statement {
     CreateView(CreateView),
     /// `INSERT INTO` or `INSERT OVERWRITE`, alone or in a statement set
     Insert(Insert),
+    /// `EXPLAIN [PLAN FOR] statement`, where that is a query or an `INSERT`
+    Explain(Box<Statement>),
+    /// `SHOW TABLES`
+    ShowTables,
+    /// `SHOW VIEWS`
+    ShowViews,
+    /// `SHOW CREATE TABLE name` or `SHOW CREATE VIEW name`
+    ShowCreate(Ident),
+    /// `DESCRIBE name` or `DESC name`
+    Describe(Ident),
     /// A bare query.
     Query {
         /// The query, checked and with its function names in lower case.

@@ -20,7 +20,8 @@ pub(crate) struct SourceColumns {
 
 /// `wanted` are columns of the table.
 pub(crate) fn source_columns(table: &Table, wanted: &SchemaRef, state: &dyn Session) -> Result<SourceColumns> {
-    let exprs: Vec<Option<&Expr>> = wanted.fields().iter().map(|f| table.computed.get(f.name())).collect();
+    let exprs: Vec<Option<&Expr>> =
+        wanted.fields().iter().map(|f| table.computed.get(f.name()).map(|c| &c.expr)).collect();
     if exprs.iter().all(Option::is_none) && !table.keep_rejected {
         return Ok(SourceColumns { decoded: Arc::clone(wanted), computed: None });
     }

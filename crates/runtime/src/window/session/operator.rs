@@ -169,6 +169,10 @@ fn session(verdict: Verdict) -> Option<SessionId> {
 }
 
 impl Operator for SessionAggregate {
+    fn describe(&self) -> String {
+        format!("sessions with a gap of {} ms by {}", self.spec.gap_ms, self.spec.aggregation)
+    }
+
     fn on_batch(&mut self, batch: EventBatch, out: &mut Output) -> Result<()> {
         add(&self.metrics.rows, batch.num_rows());
         let batch = self.without_event_time(batch, out)?;

@@ -111,14 +111,13 @@ fn tables() {
 
 #[test]
 fn statements() {
-    const SUPPORTED: &str =
-        "supported are CREATE TABLE, CREATE VIEW, INSERT INTO, INSERT OVERWRITE, EXECUTE STATEMENT SET, SET and SELECT";
+    const SUPPORTED: &str = "supported are CREATE TABLE, CREATE VIEW, INSERT INTO, INSERT OVERWRITE, EXECUTE STATEMENT SET, SET, SELECT, EXPLAIN, DESCRIBE and SHOW";
     let refused = |what: &str, under: &str| format!("{what} is not supported yet | {under} | {SUPPORTED}");
     assert_mistakes(&[
         ("DELETE FROM t", &refused("DELETE", "DELETE")),
         ("drop table t", &refused("DROP TABLE", "drop table")),
         ("CREATE FUNCTION f AS 'x'", &refused("CREATE FUNCTION", "CREATE FUNCTION")),
-        ("EXPLAIN SELECT 1", &refused("EXPLAIN", "EXPLAIN")),
+        ("SHOW JOBS", &refused("SHOW JOBS", "SHOW JOBS")),
         ("SELEC 1", &format!("expected a statement, found SELEC | SELEC | {SUPPORTED}")),
         (
             "SELECT 1 SELECT 2",

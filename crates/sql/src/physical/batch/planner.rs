@@ -28,7 +28,7 @@ impl QueryPlanner for BatchQueryPlanner {
 }
 
 /// The physical plan of an optimized plan; `late` is left out where the plan carries identities.
-pub(super) async fn physical_plan(
+pub(crate) async fn physical_plan(
     plan: &LogicalPlan,
     state: &dyn Session,
     late: &Arc<LateRows>,

@@ -17,8 +17,8 @@ use tidemill_core::Result;
 use tidemill_runtime::graph::JobGraph;
 
 use super::Outputs;
-use crate::Pipeline;
 use crate::session::optimize_for_live;
+use crate::{Pipeline, PlannedStatement};
 use planner::Planner;
 
 /// One graph for all statements.
@@ -26,9 +26,17 @@ use planner::Planner;
 /// # Errors
 /// What can't run live, with its place in the text and what to do.
 pub fn plan(pipeline: &Pipeline, outputs: &dyn Outputs) -> Result<JobGraph> {
+    plan_statements(pipeline, &pipeline.statements, outputs)
+}
+
+pub(crate) fn plan_statements(
+    pipeline: &Pipeline,
+    planned: &[PlannedStatement],
+    outputs: &dyn Outputs,
+) -> Result<JobGraph> {
     let state = pipeline.session.state();
     let mut statements = vec![];
-    for statement in &pipeline.statements {
+    for statement in planned {
         let plan = optimize_for_live(statement.plan.clone(), &state, &statement.excerpt)?;
         statements.push(planner::LiveStatement { plan, late: outputs.late(statement)?, statement });
     }

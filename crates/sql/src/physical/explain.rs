@@ -1,0 +1,79 @@
+//! `EXPLAIN`: the logical plan, and what each driver makes of it.
+
+use std::sync::Arc;
+
+use arrow::datatypes::SchemaRef;
+use async_trait::async_trait;
+use datafusion::physical_plan::displayable;
+use tidemill_core::{Epoch, EventBatch, Result};
+use tidemill_runtime::connector::{ChangelogMode, Sink, SinkFactory};
+
+use super::{LateSink, Outputs, batch, live};
+use crate::plan::plan_error;
+use crate::{Pipeline, PlannedStatement, Table};
+
+/// The plans of a statement, for people; nothing is opened or run.
+///
+/// # Errors
+/// If the statement has no batch plan. Why it can't run live stands in the text.
+pub async fn explain(pipeline: &Pipeline, statement: &PlannedStatement) -> Result<String> {
+    let live = match live::plan_statements(pipeline, std::slice::from_ref(statement), &Nowhere) {
+        Ok(graph) => graph.describe()?,
+        Err(error) => format!("it does not run live: {error}\n"),
+    };
+    let state = pipeline.session.state();
+    let at_statement = |e| plan_error(e, &statement.excerpt);
+    let optimized = state.optimize(&statement.plan).map_err(at_statement)?;
+    let physical = batch::physical_plan(&optimized, &state, &Arc::default()).await.map_err(at_statement)?;
+    Ok(format!(
+        "== Logical plan ==\n{}\n\n== Live ==\n{live}\n== Batch ==\n{}",
+        statement.plan.display_indent(),
+        displayable(physical.as_ref()).indent(false)
+    ))
+}
+
+/// Takes all changes, and is never opened.
+struct Nowhere;
+
+impl Outputs for Nowhere {
+    fn rows(&self, _: &PlannedStatement, _: &SchemaRef) -> Result<Arc<dyn SinkFactory>> {
+        Ok(Arc::new(Self))
+    }
+
+    fn late(&self, _: &PlannedStatement) -> Result<Option<LateSink>> {
+        Ok(None)
+    }
+
+    fn rejected(&self, _: &Table) -> Result<Option<Arc<dyn SinkFactory>>> {
+        Ok(None)
+    }
+}
+
+impl SinkFactory for Nowhere {
+    fn changelog(&self) -> ChangelogMode {
+        ChangelogMode::Retract
+    }
+
+    fn open(&self) -> Result<Box<dyn Sink>> {
+        Ok(Box::new(Self))
+    }
+}
+
+#[async_trait]
+impl Sink for Nowhere {
+    async fn write(&mut self, _: &EventBatch) -> Result<()> {
+        Ok(())
+    }
+
+    async fn prepare(&mut self, _: Epoch) -> Result<()> {
+        Ok(())
+    }
+
+    async fn commit(&mut self, _: Epoch) -> Result<()> {
+        Ok(())
+    }
+
+    async fn abort(&mut self) -> Result<()> {
+        Ok(())
+    }
+}
