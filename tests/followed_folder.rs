@@ -119,3 +119,53 @@ INSERT INTO out_orders SELECT category FROM orders;
     assert!(messages.contains("in/b.json, line 1"), "{messages}");
     assert!(written_rows(&folder.path().join("out"), |_| true).is_empty());
 }
+
+/// Orders from standard input and from a followed folder, in one result.
+const BOTH: &str = "CREATE TABLE piped (
+  category STRING,
+  ts TIMESTAMP(3),
+  WATERMARK FOR ts AS ts - INTERVAL '5' SECOND
+) WITH ('connector' = 'stdio', 'format' = 'json');
+SELECT window_start, category, COUNT(*) AS orders
+FROM TABLE(TUMBLE((SELECT category, ts FROM orders UNION ALL SELECT category, ts FROM piped), DESCRIPTOR(ts), INTERVAL '1' MINUTE))
+GROUP BY window_start, window_end, category;
+";
+
+fn piped(orders: &[(&str, &str)]) -> String {
+    let row =
+        |(category, time): &(&str, &str)| format!("{{\"category\": \"{category}\", \"ts\": \"2026-11-29 {time}\"}}\n");
+    orders.iter().map(row).collect()
+}
+
+#[test]
+fn a_source_that_is_idle_holds_up_no_other_and_wakes_with_a_floor() {
+    let folder = folder();
+    let sql = ["SET 'table.exec.source.idle-timeout' = '100 ms';\n", SQL, BOTH].concat();
+    let mut running = Running::start(folder.path(), &sql, &["--output", "json"]);
+    // The folder is empty: it is idle, and the pipe's clock is the clock.
+    running.write(&piped(&[("toys", "10:00:10"), ("toys", "10:01:10")]));
+    assert_eq!(running.wait_for(1), [count("toys", "10:00", 1)]);
+    // A file wakes the folder. What it has for the minute that was given is late; the rest counts. The
+    // pipe is idle too by now, and goes by the folder's clock.
+    add(folder.path(), "a.json", &[("books", "10:00:20"), ("books", "10:01:20"), ("books", "10:02:10")]);
+    assert_eq!(running.wait_for(2), [count("books", "10:01", 1), count("toys", "10:01", 1)]);
+    // The pipe wakes with a floor, and then the folder goes by its clock.
+    running.write(&piped(&[("games", "10:01:50"), ("toys", "10:03:10")]));
+    assert_eq!(running.wait_for(1), [count("books", "10:02", 1)]);
+    running.interrupt();
+    let (code, rest, messages) = running.end();
+    assert_eq!((code, rest), (Some(130), vec![]));
+    assert!(messages.contains("query: 2 of 7 rows late"), "{messages}");
+}
+
+#[test]
+fn without_an_idle_timeout_a_union_waits_for_the_silent_source() {
+    let folder = folder();
+    let mut running = Running::start(folder.path(), &[SQL, BOTH].concat(), &["--output", "json"]);
+    running.write(&piped(&[("toys", "10:00:10"), ("toys", "10:01:10")]));
+    running.assert_silent();
+    add(folder.path(), "a.json", &[("books", "10:00:20"), ("books", "10:01:20")]);
+    assert_eq!(running.wait_for(2), [count("books", "10:00", 1), count("toys", "10:00", 1)]);
+    running.interrupt();
+    assert_eq!(running.end().0, Some(130));
+}

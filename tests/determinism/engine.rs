@@ -58,8 +58,12 @@ pub fn run_live(window: Window, log: &Log, setting: &Setting) -> (Vec<Total>, Ve
     RUNTIME.block_on(async {
         let pipeline = load(window, log, setting).await;
         let graph = live::plan(&pipeline, &captured).unwrap();
-        let options =
-            job::RunOptions { batch_rows: setting.batch_rows, epoch_interval: setting.epoch_interval, follow: false };
+        let options = job::RunOptions {
+            batch_rows: setting.batch_rows,
+            epoch_interval: setting.epoch_interval,
+            follow: false,
+            idle_timeout: None,
+        };
         job::run(graph, options, std::future::pending()).await.unwrap();
     });
     (captured.totals(), captured.late())

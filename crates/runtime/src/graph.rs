@@ -12,6 +12,7 @@
 //!
 //! A stream may be read any number of times: equal subplans of several statements are one node.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
@@ -235,6 +236,31 @@ impl JobGraph {
             }
         }
         Ok(text)
+    }
+
+    /// The source tasks whose rows meet in an operator, set by set; a source that meets no other is alone.
+    pub(crate) fn meeting_sources(&self) -> Vec<Vec<usize>> {
+        let is_source = |task: &usize| matches!(self.tasks[*task].head, Head::Source(..));
+        let mut sets: Vec<Vec<usize>> = (0..self.tasks.len()).filter(is_source).map(|task| vec![task]).collect();
+        // Edges lead to tasks that were made later, so what reaches a task is known when its turn comes.
+        let mut reaching: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); self.tasks.len()];
+        for (number, task) in self.tasks.iter().enumerate() {
+            match task.head {
+                Head::Source(..) => drop(reaching[number].insert(number)),
+                // Time does not matter to a sink.
+                Head::Sink(_) => continue,
+                Head::Edges => {}
+            }
+            let met = reaching[number].clone();
+            let (meeting, others): (Vec<_>, Vec<_>) =
+                sets.into_iter().partition(|set: &Vec<usize>| set.iter().any(|source| met.contains(source)));
+            sets = others;
+            if !meeting.is_empty() {
+                sets.push(meeting.concat());
+            }
+            task.edges.iter().for_each(|edge| reaching[edge.to_task].extend(&met));
+        }
+        sets
     }
 
     fn task(&mut self, name: String, parallelism: usize, head: Head) -> usize {

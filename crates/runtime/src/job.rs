@@ -2,6 +2,7 @@
 
 mod epochs;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -18,7 +19,7 @@ use crate::graph::{Head, JobGraph, SourceSpec};
 use crate::metrics::{Metrics, SourceMetrics};
 use crate::task::chain::Chain;
 use crate::task::sink::Command;
-use crate::task::source::{SourcePlan, Worker};
+use crate::task::source::{Clocks, SourcePlan, Worker};
 use crate::task::{Progress, Reporter, process, sink, source};
 use epochs::Epochs;
 
@@ -31,6 +32,8 @@ pub struct RunOptions {
     pub epoch_interval: Option<Duration>,
     /// Whether sources that can grow are followed; else the input is what is there at the start.
     pub follow: bool,
+    /// How long a source must give nothing before those that it meets go on without it; `None`: they wait.
+    pub idle_timeout: Option<Duration>,
 }
 
 /// How a run ended.
@@ -156,17 +159,16 @@ impl Job {
 
     fn spawn(&mut self, graph: &JobGraph, options: &RunOptions, line: &mpsc::UnboundedSender<Progress>) -> Result<()> {
         let mut wires = Wires::new(graph);
+        let clocks = options.idle_timeout.map(|_| clocks_of(graph)).unwrap_or_default();
         // Everything that can fail is made before anything runs.
         let mut ready: Vec<(Arc<str>, BoxFuture<'static, Result<()>>)> = vec![];
         for (index, task) in graph.tasks.iter().enumerate() {
             let in_turn = matches!(&task.head, Head::Source(spec, _) if spec.event_time.is_none());
-            let plan = Arc::new(SourcePlan::new(task.parallelism, in_turn));
+            let plan = Arc::new(SourcePlan::new(task.parallelism, in_turn, clocks.get(&index)));
             if let Head::Source(spec, _) = &task.head {
                 self.sources.push(Arc::clone(&plan));
-                ready.push((
-                    Arc::clone(&task.name),
-                    Box::pin(reader(spec.clone(), options.batch_rows, options.follow, Arc::clone(&plan))),
-                ));
+                ready
+                    .push((Arc::clone(&task.name), Box::pin(reader(spec.clone(), options.clone(), Arc::clone(&plan)))));
             }
             for subtask in 0..task.parallelism {
                 let reporter = Reporter { subtask: self.subtasks, line: line.clone() };
@@ -203,10 +205,21 @@ impl Job {
     }
 }
 
-async fn reader(spec: SourceSpec, batch_rows: usize, follow: bool, plan: Arc<SourcePlan>) -> Result<()> {
+/// By source task: the clocks of the sources whose rows meet in an operator.
+fn clocks_of(graph: &JobGraph) -> HashMap<usize, Arc<Clocks>> {
+    let mut all: HashMap<usize, Arc<Clocks>> = HashMap::new();
+    for meeting in graph.meeting_sources() {
+        let clocks = Arc::new(Clocks::default());
+        all.extend(meeting.into_iter().map(|task| (task, Arc::clone(&clocks))));
+    }
+    all
+}
+
+async fn reader(spec: SourceSpec, options: RunOptions, plan: Arc<SourcePlan>) -> Result<()> {
+    let RunOptions { batch_rows, follow, idle_timeout, .. } = options;
     let request =
         ScanRequest { columns: Arc::clone(&spec.decoded), batch_rows, keep_rejected: spec.keep_rejected, follow };
-    source::read(spec.source.as_ref(), &request, &plan).await
+    source::read(spec.source.as_ref(), &request, &plan, idle_timeout).await
 }
 
 fn worker(

@@ -47,7 +47,7 @@ impl Scan {
         metrics: Arc<SourceMetrics>,
         rejected: Option<Sender<EventBatch>>,
     ) -> Self {
-        let plan = Arc::new(SourcePlan::new(streams, spec.event_time.is_none()));
+        let plan = Arc::new(SourcePlan::new(streams, spec.event_time.is_none(), None));
         let request = ScanRequest {
             columns: Arc::clone(&spec.decoded),
             batch_rows,
@@ -56,7 +56,7 @@ impl Scan {
         };
         let (source, reading) = (Arc::clone(&spec.source), Arc::clone(&plan));
         let handle = tokio::spawn(async move {
-            let outcome = read(source.as_ref(), &request, &reading).await;
+            let outcome = read(source.as_ref(), &request, &reading, None).await;
             if outcome.is_err() {
                 reading.stop();
             }

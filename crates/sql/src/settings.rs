@@ -40,6 +40,10 @@ pub const SETTINGS: &[OptionSpec] = &[
               (Flink's default is the machine's zone)",
     },
     OptionSpec {
+        key: "table.exec.source.idle-timeout",
+        doc: "how long a source must give nothing before a UNION goes on without it, e.g. '10 s'; by default ('0') it waits",
+    },
+    OptionSpec {
         key: "execution.checkpointing.interval",
         doc: "how often sinks commit in a live run, e.g. '10 s'; by default once, at the end of the input",
     },
@@ -71,6 +75,8 @@ pub struct Settings {
     pub(crate) emit: Emit,
     /// Whose clocks instants are converted and windowed by.
     pub(crate) local_time_zone: TimeZone,
+    /// How long a source must give nothing before those that it meets go on without it.
+    pub idle_timeout: Option<Duration>,
     /// How often sinks commit.
     pub epoch_interval: Option<Duration>,
     /// By target table: the table that gets its late rows, and where that was said.
@@ -119,6 +125,9 @@ impl Settings {
             "table.exec.emit.late-fire.delay" => self.emit.late.delay = Some(bounded(&options, key, value)?),
             "table.local-time-zone" => {
                 self.local_time_zone = value.parse().map_err(|e: Error| e.at(place.clone()))?;
+            }
+            "table.exec.source.idle-timeout" => {
+                self.idle_timeout = Some(bounded(&options, key, value)?).filter(|timeout| !timeout.is_zero());
             }
             "execution.checkpointing.interval" => {
                 let interval = duration(value).filter(|d| !d.is_zero());

@@ -83,6 +83,7 @@ async fn run_live(pipeline: &Pipeline, outputs: &Declared) -> Result<bool> {
         batch_rows: pipeline.batch_rows,
         epoch_interval: pipeline.settings.epoch_interval,
         follow: true,
+        idle_timeout: pipeline.settings.idle_timeout,
     };
     let outcome = job::run(graph, options, interrupted()).await?;
     report::late_rows(pipeline, &outcome.metrics);

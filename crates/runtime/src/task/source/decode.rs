@@ -27,7 +27,7 @@ pub(crate) async fn decode(
     plan: &SourcePlan,
     metrics: &SourceMetrics,
 ) -> Result<DecodedChunk> {
-    let Work { partition, partition_name, chunk, carry_in, carry_out, .. } = work;
+    let Work { partition, partition_name, chunk, carry_in, carry_out, floor, .. } = work;
     let unit = chunk.unit();
     let decoded = chunk.decode().map(|decoded| with_computed(decoded, spec));
     // An expression that fails has no row to name: the table is where to look.
@@ -41,6 +41,7 @@ pub(crate) async fn decode(
         _ => None,
     };
     let before = carry_in.await.map_err(|_| Error::closed("the chunk before this one has failed"))?;
+    let before = Carry { watermark: before.watermark.max(floor), ..before };
     let decoded = decoded.map_err(|e| locate(e, &partition_name, unit, before.offset))?;
     let claimed = times.as_ref().map_or(Watermark::MIN, Times::claimed);
     let after = Carry { offset: before.offset + decoded.offset_count, watermark: before.watermark.max(claimed) };

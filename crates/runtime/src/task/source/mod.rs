@@ -11,6 +11,7 @@
 //! expression over them. So each row's watermark is that of a single reader, whatever the number of
 //! subtasks. [`plan`] decides (no waiting, no I/O), [`reader`] reads, [`worker`] decodes.
 
+mod clocks;
 mod decode;
 mod event_time;
 mod plan;
@@ -18,6 +19,7 @@ mod reader;
 mod rejected;
 mod worker;
 
+pub(crate) use clocks::Clocks;
 pub(crate) use decode::decode;
 pub(crate) use plan::{Position, SourcePlan, Step};
 pub(crate) use reader::read;

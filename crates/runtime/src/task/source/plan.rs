@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tidemill_core::{Epoch, Watermark};
 use tokio::sync::{Notify, oneshot};
 
+use super::clocks::{Clocks, OwnClock};
 use crate::connector::Chunk;
 
 /// What is known at the boundary between two chunks of a partition.
@@ -26,6 +27,8 @@ pub(crate) struct Work {
     pub(crate) carry_in: oneshot::Receiver<Carry>,
     pub(crate) carry_out: oneshot::Sender<Carry>,
     epoch: Epoch,
+    /// Its rows have at least this watermark: the source was idle, and has promised it.
+    pub(crate) floor: Watermark,
 }
 
 /// What a subtask does next.
@@ -72,6 +75,10 @@ struct State {
     followed: bool,
     /// The highest watermark that a partition has reached.
     reached: Watermark,
+    /// Nothing has come for long, so the source goes by the clocks of those that it meets.
+    idle: bool,
+    /// While it is idle: how far the others have come.
+    others: Watermark,
     /// The highest watermark that a subtask was given: the floor of a partition that appears now.
     granted: Watermark,
     queue: VecDeque<Work>,
@@ -86,20 +93,24 @@ pub(crate) struct SourcePlan {
     state: Mutex<State>,
     capacity: usize,
     in_turn: bool,
+    /// The clocks of the sources that it meets; `None` where none is ever taken for idle.
+    clock: Option<OwnClock>,
     /// Something changed that a subtask may wait for.
-    for_workers: Notify,
+    for_workers: Arc<Notify>,
     /// The queue has room, or the run was stopped.
     for_reader: Notify,
 }
 
 impl SourcePlan {
     /// `in_turn`: partitions are read one after the other, as where no time tells which is behind.
-    pub(crate) fn new(subtasks: usize, in_turn: bool) -> Self {
+    pub(crate) fn new(subtasks: usize, in_turn: bool, clocks: Option<&Arc<Clocks>>) -> Self {
+        let for_workers = Arc::new(Notify::new());
         Self {
             state: Mutex::new(State::new()),
             capacity: 2 * subtasks,
             in_turn,
-            for_workers: Notify::new(),
+            clock: clocks.map(|clocks| clocks.join(Arc::clone(&for_workers))),
+            for_workers,
             for_reader: Notify::new(),
         }
     }
@@ -169,14 +180,33 @@ impl SourcePlan {
             return;
         }
         let epoch = state.epoch;
+        let woken = std::mem::replace(&mut state.idle, false);
+        let floor = if woken { state.granted } else { Watermark::MIN };
         let (carry_out, next_carry) = oneshot::channel();
         let Some(reading) = state.partitions.get_mut(&partition) else { return };
+        reading.watermark = reading.watermark.max(floor);
         let Some(carry_in) = reading.carry.replace(next_carry) else { return };
         reading.chunks_read += 1;
         reading.chunks_waiting += 1;
-        state.queue.push_back(Work { partition, partition_name, chunk, carry_in, carry_out, epoch });
+        state.queue.push_back(Work { partition, partition_name, chunk, carry_in, carry_out, epoch, floor });
         drop(state);
+        if let Some(clock) = self.clock.as_ref().filter(|_| woken) {
+            clock.set_idle(false);
+        }
         self.for_workers.notify_waiters();
+    }
+
+    /// Nothing has come for long. False if that is because subtasks are busy with what came.
+    pub(crate) fn rest(&self) -> bool {
+        let Some(clock) = &self.clock else { return false };
+        let mut state = self.state();
+        if !state.queue.is_empty() || state.ended {
+            return false;
+        }
+        state.idle = true;
+        drop(state);
+        clock.set_idle(true);
+        true
     }
 
     pub(crate) fn read_to_end(&self, partition: usize) {
@@ -186,6 +216,9 @@ impl SourcePlan {
 
     pub(crate) fn all_read(&self) {
         self.state().ended = true;
+        if let Some(clock) = &self.clock {
+            clock.ended();
+        }
         self.for_workers.notify_waiters();
     }
 
@@ -200,11 +233,22 @@ impl SourcePlan {
         self.for_workers.notify_waiters();
     }
 
+    fn next_step_now(&self, position: &mut Position) -> Option<Step> {
+        let mut state = self.state();
+        if let Some(clock) = &self.clock {
+            let own = state.own_watermark();
+            clock.reached(own);
+            state.others = if state.idle { clock.others() } else { Watermark::MIN };
+        }
+        state.next_step(position)
+    }
+
     /// A subtask's next step. All rows that it passed on so far came from chunks before it.
     pub(crate) async fn next_step(&self, position: &mut Position) -> Step {
         loop {
             let change = self.for_workers.notified();
-            if let Some(step) = self.state().next_step(position) {
+            let step = self.next_step_now(position);
+            if let Some(step) = step {
                 if matches!(step, Step::Decode(_)) {
                     self.for_reader.notify_one();
                 }
@@ -238,6 +282,8 @@ impl State {
             partitions_opened: 0,
             followed: false,
             reached: Watermark::MIN,
+            idle: false,
+            others: Watermark::MIN,
             granted: Watermark::MIN,
             queue: VecDeque::new(),
             epoch: Epoch::default(),
@@ -296,8 +342,13 @@ impl State {
         self.ended.then_some(Step::End { complete: !self.stopped })
     }
 
-    /// The lowest watermark that a row of a chunk which no subtask has begun can have.
+    /// What may be published: of an idle source, what the others have reached.
     fn watermark(&self) -> Watermark {
+        self.own_watermark().max(self.others)
+    }
+
+    /// The lowest watermark that a row of a chunk which no subtask has begun can have.
+    fn own_watermark(&self) -> Watermark {
         match self.partitions.values().map(|p| p.watermark).min() {
             Some(watermark) => watermark,
             // Before anything is opened, this is nothing.
