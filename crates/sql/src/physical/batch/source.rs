@@ -74,7 +74,7 @@ impl TableProvider for SourceTable {
             Some(columns) => Arc::new(self.schema.project(columns)?),
             None => Arc::clone(&self.schema),
         };
-        let source = self.table.connector.source(&self.table.spec).map_err(external)?;
+        let source = self.table.source().map_err(external)?;
         let decoded = match self.table.keep_rejected {
             true => Arc::clone(self.table.schema()),
             false => {
