@@ -45,5 +45,5 @@ pub(super) fn extra(draws: &mut Draws, size: u64, wanted: u64, out: &mut String)
 
 /// The letter of a number of so many bits.
 fn letter(number: u64, bits: u32) -> char {
-    char::from(b'a' + (number * LETTERS >> bits) as u8)
+    char::from(b'a' + ((number * LETTERS) >> bits) as u8)
 }
