@@ -46,9 +46,9 @@ const CATEGORIES: i64 = 5;
 const NUMBER_BYTES: usize = 6 * 8;
 
 fn item_name(draws: &mut Draws, out: &mut String) {
-    words(draws, 20, ' ', out);
+    words(draws, 20, b' ', out);
 }
 
 fn description(draws: &mut Draws, out: &mut String) {
-    words(draws, 100, ' ', out);
+    words(draws, 100, b' ', out);
 }

@@ -82,7 +82,7 @@ impl Channels {
         };
         out.push_str("https://www.nexmark.com/");
         for _ in 0..3 {
-            words(&mut draws, 5, '_', out);
+            words(&mut draws, 5, b'_', out);
             out.push('/');
         }
         out.push_str("item.htm?query=1");

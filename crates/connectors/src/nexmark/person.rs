@@ -53,9 +53,9 @@ fn name(draws: &mut Draws, out: &mut String) {
 }
 
 fn email(draws: &mut Draws, out: &mut String) {
-    words(draws, 7, ' ', out);
+    words(draws, 7, b' ', out);
     out.push('@');
-    words(draws, 5, ' ', out);
+    words(draws, 5, b' ', out);
     out.push_str(".com");
 }
 
