@@ -42,6 +42,9 @@ impl Console {
         };
         match e.kind() {
             ErrorKind::BrokenPipe => Error::closed(format!("{name} was closed by its reader")).because(e),
+            ErrorKind::StorageFull => Error::unavailable(format!("cannot write to {name}: {e}"))
+                .because(e)
+                .hint("make room on the disk that it is redirected to, then run again"),
             _ => Error::unavailable(format!("cannot write to {name}: {e}")).because(e),
         }
     }

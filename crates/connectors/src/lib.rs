@@ -1,18 +1,22 @@
 //! The systems that Tidemill reads from and writes to, and the formats of their bytes.
 //!
-//! **Owns** one folder per system (`filesystem`, `stdio`, `print`, `blackhole`), the formats, and
-//! [`connectors`], the one list of all of them.
+//! **Owns** one folder per system (`filesystem`, `stdio`, `datagen`, `nexmark`, `print`, `blackhole`), the
+//! formats, and [`connectors`], the one list of all of them.
 //! **Never** knows an operator, a plan or SQL: it sees a table's columns and options, through the
 //! contracts of `tidemill_runtime::connector`. One system never imports another.
-//! **Start at** [`connectors`], then [`filesystem`]; bytes become rows in [`mod@format`].
+//! **Start at** [`connectors`], then [`filesystem`]; bytes become rows in [`mod@format`], and
+//! numbers in `synthetic`.
 
 pub mod blackhole;
 mod blocking;
 pub mod console;
+pub mod datagen;
 pub mod filesystem;
 pub mod format;
+pub mod nexmark;
 pub mod print;
 pub mod stdio;
+mod synthetic;
 
 use std::sync::Arc;
 
@@ -24,6 +28,8 @@ pub fn connectors() -> Connectors {
     Connectors::new(vec![
         Arc::new(filesystem::FilesystemConnector),
         Arc::new(stdio::StdioConnector),
+        Arc::new(datagen::DatagenConnector),
+        Arc::new(nexmark::NexmarkConnector),
         Arc::new(print::PrintConnector),
         Arc::new(blackhole::BlackholeConnector),
     ])

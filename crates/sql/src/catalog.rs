@@ -9,7 +9,7 @@ use datafusion::common::DFSchema;
 use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan};
 use datafusion::sql::sqlparser::ast;
 use tidemill_core::{Error, Excerpt, Result};
-use tidemill_runtime::connector::{Connector, Connectors, Options, TableSpec};
+use tidemill_runtime::connector::{Connector, Connectors, Options, Source, TableSpec};
 use tidemill_runtime::engine_error;
 
 use crate::parse::{ColumnKind, CreateTable, SqlText};
@@ -73,6 +73,12 @@ impl Table {
     #[must_use]
     pub fn stored(&self) -> &SchemaRef {
         &self.spec.schema
+    }
+
+    /// What its rows are read from; a mistake that is not in an option is shown at the declaration.
+    pub(crate) fn source(&self) -> Result<Arc<dyn Source>> {
+        let place = |e: Error| if e.excerpt().is_some() { e } else { e.at(self.excerpt.clone()) };
+        self.connector.source(&self.spec).map_err(place)
     }
 }
 

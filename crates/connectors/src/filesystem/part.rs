@@ -119,6 +119,9 @@ pub fn failed(what: &str, path: &Path, e: io::Error) -> Error {
     let hint = match e.kind() {
         io::ErrorKind::StorageFull => Some("make room on the disk, then run again"),
         io::ErrorKind::QuotaExceeded => Some("the user's disk quota is used up: make room, then run again"),
+        io::ErrorKind::FileTooLarge => {
+            Some("raise the limit of a file's size (ulimit -f), or lower 'sink.rolling-policy.file-size'")
+        }
         io::ErrorKind::PermissionDenied => Some("give the user who runs tidemill the right to write to the folder"),
         _ => None,
     };

@@ -1,5 +1,6 @@
 //! `WITH` and `SET` options: known keys only, and a nearest name for the others.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use super::{duration, memory_size};
 /// An option that can be set.
 #[derive(Debug, Clone, Copy)]
 pub struct OptionSpec {
-    /// The key, as Flink has it where Flink has one.
+    /// The key, as Flink has it where Flink has one; a `#` in it stands for a column's name.
     pub key: &'static str,
     /// What it does and what it takes, in one sentence.
     pub doc: &'static str,
@@ -80,9 +81,15 @@ impl Options {
     }
 
     fn quantity<T>(&self, key: &str, default: T, read: impl Fn(&str) -> Option<T>, what: &str) -> Result<T> {
-        let Some(text) = self.get(key) else { return Ok(default) };
+        Ok(self.parsed(key, read, what)?.unwrap_or(default))
+    }
+
+    /// The value that `read` finds in an option's text, if the option is set; `what` says what to write instead of a
+    /// text in which it finds none.
+    pub fn parsed<T>(&self, key: &str, read: impl Fn(&str) -> Option<T>, what: &str) -> Result<Option<T>> {
+        let Some(text) = self.get(key) else { return Ok(None) };
         let refused = || self.refuse(key, format!("'{text}' is not a value of '{key}'")).hint(format!("write {what}"));
-        read(text).ok_or_else(refused)
+        read(text).map(Some).ok_or_else(refused)
     }
 
     /// An error about the option `key`, with its place.
@@ -95,20 +102,31 @@ impl Options {
         }
     }
 
-    /// Refuses the first key that `known` does not list, with the nearest one that it does.
+    /// Refuses the first key that `known` does not list, with the nearest one that it does. Whether the name that
+    /// stands where a listed key has `#` is that of a column is for the connector to say.
     pub fn check_known<'a>(&self, owner: &str, known: impl Iterator<Item = &'a str> + Clone) -> Result<()> {
         for key in self.values.keys() {
-            if known.clone().any(|k| k == key) {
+            let possible: Vec<Cow<'a, str>> = known.clone().map(|known| with_name_of(key, known)).collect();
+            if possible.iter().any(|possible| possible == key) {
                 continue;
             }
             let error = self.refuse(key, format!("{owner} has no option '{key}'"));
-            return Err(match nearest(key, known.clone()) {
+            return Err(match nearest(key, possible.iter().map(AsRef::as_ref)) {
                 Some(near) => error.hint(format!("did you mean '{near}'?")),
                 None => error.hint(format!("known options: {}", known.collect::<Vec<_>>().join(", "))),
             });
         }
         Ok(())
     }
+}
+
+/// A known key, with the column that `key` names in the place of `#`: what stands there up to the last point.
+fn with_name_of<'a>(key: &str, known: &'a str) -> Cow<'a, str> {
+    let named = known.split_once('#').and_then(|(before, after)| {
+        let (name, _) = key.strip_prefix(before)?.rsplit_once('.')?;
+        Some(format!("{before}{name}{after}").into())
+    });
+    named.unwrap_or(Cow::Borrowed(known))
 }
 
 /// The candidate nearest to `word`, if one is near enough to be meant.
@@ -155,5 +173,21 @@ mod tests {
         options.set("pth", "x", None);
         let error = options.check_known("the connector 'filesystem'", ["path", "format"].into_iter()).unwrap_err();
         assert_eq!(error.hint_text(), Some("did you mean 'path'?"));
+    }
+
+    #[test]
+    fn a_key_may_name_a_column() {
+        let check = |key: &str| {
+            let mut options = Options::default();
+            options.set(key, "x", None);
+            let known = ["seed", "fields.#.kind", "fields.#.min"].into_iter();
+            options.check_known("it", known).map_err(|e| e.hint_text().map(str::to_owned))
+        };
+        for key in ["fields.a.kind", "fields.a.b.min", "fields..kind"] {
+            assert_eq!(check(key), Ok(()), "{key}");
+        }
+        assert_eq!(check("fields.a.knd"), Err(Some("did you mean 'fields.a.kind'?".to_owned())));
+        assert_eq!(check("field.a.kind"), Err(Some("did you mean 'fields.#.kind'?".to_owned())));
+        assert!(check("fields.kind").is_err() && check("fields").is_err());
     }
 }

@@ -134,7 +134,7 @@ fn check_bounded(statement: &PlannedStatement) -> Result<()> {
             && let Some(source) = scanned(scan)
         {
             let table = source.table();
-            match table.connector.source(&table.spec) {
+            match table.source() {
                 Ok(source) if !source.bounded() => {
                     outcome = Err(Error::invalid(format!(
                         "the table '{}' has no end, so it can't run as a batch",

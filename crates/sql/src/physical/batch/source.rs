@@ -75,7 +75,7 @@ impl TableProvider for SourceTable {
             Some(columns) => Arc::new(self.schema.project(columns)?),
             None => Arc::clone(&self.schema),
         };
-        let source = self.table.connector.source(&self.table.spec).map_err(external)?;
+        let source = self.table.source().map_err(external)?;
         let own = schema.fields().iter().filter(|f| !IDENTITY.contains(&f.name().as_str()));
         let columns = Arc::new(Schema::new(own.cloned().collect::<Vec<_>>()));
         let SourceColumns { decoded, computed } = source_columns(&self.table, &columns, state)?;

@@ -228,7 +228,7 @@ pub(super) fn make_calc(calc: Calc) -> MakeOperator {
 
 fn source_spec(need: &Need, columns: &SchemaRef, state: &SessionState) -> Result<SourceSpec> {
     let table = &need.table;
-    let source = table.connector.source(&table.spec)?;
+    let source = table.source()?;
     let event_time = match &table.event_time {
         Some(event_time) => {
             let place = |e| plan_error(e, &table.excerpt);

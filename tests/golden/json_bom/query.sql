@@ -1,0 +1,7 @@
+-- A byte order mark before the first line is no part of it.
+CREATE TABLE orders (
+  category STRING,
+  amount DECIMAL(10, 2),
+  ts TIMESTAMP(3)
+) WITH ('connector' = 'filesystem', 'path' = 'orders.jsonl', 'format' = 'json');
+SELECT category, amount, ts FROM orders;

@@ -1,0 +1,7 @@
+-- Lines may end in CR LF.
+CREATE TABLE orders (
+  category STRING,
+  amount DECIMAL(10, 2),
+  ts TIMESTAMP(3)
+) WITH ('connector' = 'filesystem', 'path' = 'orders.jsonl', 'format' = 'json');
+SELECT category, amount, ts FROM orders;

@@ -1,0 +1,104 @@
+//! Lines that are far too long, files that may grow no more, disks that are full.
+
+// Helpers of tests fail as tests do.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use std::fs::{self, File};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+
+use tidemill_tests::folder::{fresh, names};
+use tidemill_tests::program::Program;
+
+const LONG: usize = 100_000_000;
+
+const NOTES: &str = "CREATE TABLE notes (note STRING, n INT) WITH (
+  'connector' = 'filesystem', 'path' = 'notes.jsonl', 'format' = 'json');
+SELECT CHARACTER_LENGTH(note) AS letters, n FROM notes;
+";
+
+const MANY_ROWS: &str = "CREATE TABLE numbers (id BIGINT) WITH (
+  'connector' = 'datagen', 'rows-per-second' = '1000000',
+  'fields.id.kind' = 'sequence', 'fields.id.start' = '1', 'fields.id.end' = '20000');
+";
+
+const TO_FILES: &str =
+    "CREATE TABLE written (id BIGINT) WITH ('connector' = 'filesystem', 'path' = 'out', 'format' = 'json');
+INSERT INTO written SELECT id FROM numbers;
+";
+
+fn both_modes() -> [&'static [&'static str]; 2] {
+    [&["run", "q.sql"], &["run", "q.sql", "--batch"]]
+}
+
+fn write_notes(folder: &Path, end: &str) {
+    fs::write(folder.join("q.sql"), NOTES).unwrap();
+    let note = "x".repeat(LONG);
+    fs::write(folder.join("notes.jsonl"), format!("{{\"note\": \"{note}{end}")).unwrap();
+}
+
+#[test]
+fn a_line_of_100_mb_is_read() {
+    let folder = fresh();
+    write_notes(folder.path(), "\", \"n\": 1}\n{\"note\": \"b\", \"n\": 2}\n");
+    for arguments in both_modes() {
+        let finished = Program::in_folder(folder.path()).run(arguments);
+        assert_eq!((finished.code, finished.stderr.as_str()), (Some(0), ""));
+        assert_eq!(finished.stdout, format!("+I[{LONG}, 1]\n+I[1, 2]\n"));
+    }
+}
+
+#[test]
+fn a_broken_line_of_100_mb_is_shown_in_one_paragraph() {
+    let folder = fresh();
+    write_notes(folder.path(), "");
+    for arguments in both_modes() {
+        let finished = Program::in_folder(folder.path()).run(arguments);
+        assert_eq!((finished.code, finished.stdout.as_str()), (Some(1), ""));
+        let says =
+            "error: notes.jsonl, line 1: not valid JSON: the line ends within a string at byte 100000011 of the line";
+        assert!(finished.stderr.starts_with(says), "{}", finished.stderr);
+        assert!(finished.stderr.len() < 1000);
+    }
+}
+
+#[test]
+fn a_file_that_may_grow_no_more_leaves_nothing() {
+    for arguments in both_modes() {
+        let folder = fresh();
+        fs::write(folder.path().join("q.sql"), [MANY_ROWS, TO_FILES].concat()).unwrap();
+        let mut command = Program::in_folder(folder.path()).command(arguments);
+        let limit = libc::rlimit { rlim_cur: 50_000, rlim_max: 50_000 };
+        // SAFETY: both calls may be made between fork and exec, and touch no memory but `limit`.
+        unsafe {
+            command.pre_exec(move || {
+                // Without this the signal ends the process before it can say why.
+                libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
+                match libc::setrlimit(libc::RLIMIT_FSIZE, &limit) {
+                    0 => Ok(()),
+                    _ => Err(std::io::Error::last_os_error()),
+                }
+            });
+        }
+        let output = command.output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{stderr}");
+        assert!(stderr.contains("File too large") && stderr.contains("ulimit -f"), "{stderr}");
+        assert_eq!(names(folder.path()), ["q.sql"]);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_behind_standard_output_is_an_error() {
+    let folder = fresh();
+    fs::write(folder.path().join("q.sql"), [MANY_ROWS, "SELECT id FROM numbers;"].concat()).unwrap();
+    for arguments in both_modes() {
+        let mut command = Program::in_folder(folder.path()).command(arguments);
+        let output = command.stdout(File::options().write(true).open("/dev/full").unwrap()).output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{stderr}");
+        assert!(stderr.starts_with("error: cannot write to standard output: No space left on device"), "{stderr}");
+        assert!(stderr.contains("make room"), "{stderr}");
+    }
+}
