@@ -90,6 +90,11 @@ impl Differences {
         problems
     }
 
+    /// Each reason and its expressions.
+    pub fn by_reason(&self) -> impl Iterator<Item = (&str, Vec<&str>)> {
+        self.0.iter().map(|(reason, answers)| (&**reason, answers.iter().map(|(e, _)| &**e).collect()))
+    }
+
     fn reasons(&self) -> BTreeMap<&str, &str> {
         let pairs = self.0.iter().flat_map(|(reason, answers)| answers.iter().map(|(e, _)| (e.as_str(), &**reason)));
         pairs.collect()

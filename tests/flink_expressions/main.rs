@@ -8,6 +8,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod answer;
+mod compatibility;
 mod differences;
 mod engine;
 mod value;
@@ -24,15 +25,21 @@ use engine::Engine;
 
 fn main() -> ExitCode {
     let accepts = std::env::var("TIDEMILL_GOLDEN").is_ok_and(|value| value == "accept");
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("flink");
-    let mut recordings: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    recordings.retain(|path| path.to_string_lossy().ends_with(".expected.tsv"));
-    recordings.sort();
-    let trials = recordings.into_iter().map(|path| {
+    let trials = files(".expected.tsv").into_iter().map(|path| {
         let name = path.file_name().unwrap().to_string_lossy().replace(".expected.tsv", "");
         Trial::test(name, move || check(&path, accepts))
     });
-    libtest_mimic::run(&Arguments::from_args(), trials.collect()).exit_code()
+    let document = Trial::test("compatibility.md", move || compatibility::check(accepts));
+    libtest_mimic::run(&Arguments::from_args(), trials.chain([document]).collect()).exit_code()
+}
+
+/// The files of `tests/flink` with this ending, sorted.
+fn files(ending: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("flink");
+    let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.to_string_lossy().ends_with(ending));
+    files.sort();
+    files
 }
 
 fn check(recording: &Path, accepts: bool) -> Result<(), Failed> {

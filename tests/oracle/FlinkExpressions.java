@@ -3,6 +3,7 @@ import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.lang.reflect.Array;
 import java.math.BigDecimal;
+import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.time.LocalDate;
@@ -19,6 +20,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.runtime.minicluster.MiniCluster;
+import org.apache.flink.runtime.minicluster.MiniClusterConfiguration;
 import org.apache.flink.table.api.EnvironmentSettings;
 import org.apache.flink.table.api.TableEnvironment;
 import org.apache.flink.types.Row;
@@ -36,33 +40,60 @@ public class FlinkExpressions {
 
     private static final Pattern SET = Pattern.compile("SET '([^']*)' = '([^']*)'");
 
-    private final TableEnvironment tables = TableEnvironment.create(EnvironmentSettings.inBatchMode());
+    private final TableEnvironment tables;
     private final PrintStream out;
 
-    private FlinkExpressions(PrintStream out) {
+    private FlinkExpressions(URI cluster, PrintStream out) {
         this.out = out;
+        tables = TableEnvironment.create(EnvironmentSettings.inBatchMode());
+        tables.getConfig().set("execution.target", "remote");
+        tables.getConfig().set("rest.address", cluster.getHost());
+        tables.getConfig().set("rest.port", String.valueOf(cluster.getPort()));
         tables.getConfig().set("parallelism.default", "1");
+        tables.getConfig().set("restart-strategy.type", "disable");
         tables.getConfig().set("table.local-time-zone", "UTC");
     }
 
+    /** One for all jobs, as each would start its own otherwise. */
+    private static MiniCluster started() throws Exception {
+        var configuration = new Configuration();
+        configuration.setString("rest.bind-port", "0");
+        var cluster = new MiniCluster(
+                new MiniClusterConfiguration.Builder()
+                        .setConfiguration(configuration)
+                        .setNumTaskManagers(1)
+                        .setNumSlotsPerTaskManager(2)
+                        .build());
+        cluster.start();
+        return cluster;
+    }
+
     public static void main(String[] arguments) throws Exception {
-        var recorder = new FlinkExpressions(new PrintStream(System.out, true, StandardCharsets.UTF_8));
+        var out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
+        try (var cluster = started()) {
+            new FlinkExpressions(cluster.getRestAddress().get(), out).answerInput();
+        }
+        // Some of Flink's threads outlive the cluster.
+        System.exit(0);
+    }
+
+    private void answerInput() throws Exception {
         var lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         List<Expression> waiting = new ArrayList<>();
         for (String line = lines.readLine(); line != null; line = lines.readLine()) {
             Matcher set = SET.matcher(line);
             if (!set.matches()) {
-                waiting.add(recorder.planned(line));
+                waiting.add(planned(line));
             }
             if (set.matches() || waiting.size() == A_JOB) {
-                recorder.answer(waiting);
+                answer(waiting);
             }
             if (set.matches()) {
-                recorder.tables.getConfig().set(set.group(1), set.group(2));
-                recorder.out.println(line + "\t\t");
+                tables.getConfig().set(set.group(1), set.group(2));
+                out.println(line + "\t\t");
             }
         }
-        recorder.answer(waiting);
+        answer(waiting);
     }
 
     private static class Expression {

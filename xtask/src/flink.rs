@@ -102,7 +102,8 @@ fn ask(recorder: &Path, jars: &Path, asked: &str) -> Result<String, String> {
     let mut classes = OsString::from(jars);
     classes.push("/*");
     let mut java = Command::new("java")
-        .args(["-Xmx1g", "-cp"])
+        // What Flink logs would stand between the answers.
+        .args(["-Xmx1g", "-Dlog4j2.level=OFF", "-cp"])
         .arg(classes)
         .arg(recorder)
         .stdin(Stdio::piped())
