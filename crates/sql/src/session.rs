@@ -5,8 +5,9 @@ use std::sync::Arc;
 use datafusion::catalog::view::ViewTable;
 use datafusion::common::{DFSchema, TableReference};
 use datafusion::config::{ConfigNonZeroUsize, ConfigOptions};
-use datafusion::execution::SessionState;
 use datafusion::execution::session_state::SessionStateBuilder;
+use datafusion::execution::{SessionState, SessionStateDefaults};
+use datafusion::logical_expr::planner::ExprPlanner;
 use datafusion::logical_expr::{Expr, LogicalPlan};
 use datafusion::optimizer::optimize_projections::OptimizeProjections;
 use datafusion::optimizer::push_down_filter::PushDownFilter;
@@ -19,11 +20,12 @@ use tidemill_core::{Excerpt, Result};
 use tidemill_runtime::time_zone::TimeZone;
 
 use crate::catalog::{SharedCatalog, Table};
+use crate::function::ArithmeticPlanner;
 use crate::parse::SqlText;
 use crate::physical::batch::{BatchQueryPlanner, SourceTable};
 use crate::plan::{
-    break_ties, casts_in_zone, in_session_zone, plan_error, position_columns, refuse_other_answers,
-    rewrite_group_windows,
+    break_ties, casts_in_zone, in_flink_types, in_session_zone, plan_error, position_columns, refuse_other_answers,
+    rewrite_group_windows, typed,
 };
 use crate::types::FlinkTypePlanner;
 use crate::window_tvf::WindowPlanner;
@@ -50,6 +52,8 @@ impl Session {
         }
         let tables = SharedCatalog::default();
         let windows = WindowPlanner::new(sql.clone(), tables.clone(), zone);
+        let mut expr_planners: Vec<Arc<dyn ExprPlanner>> = vec![Arc::new(ArithmeticPlanner)];
+        expr_planners.extend(SessionStateDefaults::default_expr_planners());
         let state = SessionStateBuilder::new()
             .with_config(SessionConfig::from(config))
             .with_default_features()
@@ -57,6 +61,7 @@ impl Session {
             .with_scalar_functions(crate::function::scalars())
             .with_table_functions(Default::default())
             .with_table_factories(Default::default())
+            .with_expr_planners(expr_planners)
             .with_type_planner(Arc::new(FlinkTypePlanner))
             .with_relation_planners(vec![Arc::new(windows)])
             .with_query_planner(Arc::new(BatchQueryPlanner))
@@ -98,6 +103,7 @@ impl Session {
         let state = self.state();
         let statement = DfStatement::Statement(Box::new(ast::Statement::Query(Box::new(query))));
         let plan = state.statement_to_plan(statement).await.map_err(|e| plan_error(e, excerpt))?;
+        let plan = in_flink_types(plan).map_err(|e| plan_error(e, excerpt))?;
         let analyzed = state.analyzer().execute_and_check(plan, state.config_options(), |_, _| {});
         let zoned = analyzed.and_then(|plan| in_session_zone(plan, self.zone));
         let plan = zoned.and_then(break_ties).map_err(|e| plan_error(e, excerpt))?;
@@ -109,7 +115,8 @@ impl Session {
     pub(crate) fn expression(&self, expr: &ast::Expr, schema: &DFSchema, excerpt: &Excerpt) -> Result<Expr> {
         let expr = ast::ExprWithAlias { expr: expr.clone(), alias: None };
         let expr = self.state().create_logical_expr_from_sql_expr(expr, schema);
-        let zoned = expr.and_then(|expr| casts_in_zone(expr, schema, self.zone));
+        let typed = expr.and_then(|expr| typed(expr, schema));
+        let zoned = typed.and_then(|expr| casts_in_zone(expr, schema, self.zone));
         zoned.map(|expr| expr.data).map_err(|e| plan_error(e, excerpt))
     }
 }

@@ -19,6 +19,7 @@ use tidemill_core::{Error, Result};
 use super::{
     interval::{self, place},
     refusal::Refusal,
+    rewrite::rewrite,
     text::SqlText,
     window_call::{self, WindowFunction},
 };
@@ -133,6 +134,7 @@ impl VisitorMut for Checker<'_> {
     }
 
     fn pre_visit_expr(&mut self, expr: &mut Expr) -> Flow {
+        rewrite(expr);
         match expr {
             Expr::Function(_) if window_call::table_argument(expr).is_some() => self.check_table_argument(expr),
             Expr::Function(function) => self.check_function(function),
@@ -151,6 +153,7 @@ impl VisitorMut for Checker<'_> {
                 }
                 _ => self.not_flink("this form of a cast", place(expr), "write CAST(value AS type)"),
             },
+            Expr::Array(_) => self.not_yet("ARRAY[...]", place(expr)),
             other => match foreign(other) {
                 Some((what, instead)) => self.not_flink(what, place(other), instead),
                 None => ControlFlow::Continue(()),

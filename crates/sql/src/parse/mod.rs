@@ -10,6 +10,7 @@ mod cursor;
 mod dialect;
 mod interval;
 mod refusal;
+mod rewrite;
 mod script;
 mod statement;
 mod syntax_error;

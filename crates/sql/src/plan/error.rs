@@ -82,6 +82,11 @@ fn schema_error(error: &SchemaError, excerpt: &Excerpt) -> Error {
 }
 
 fn plan_message(message: &str, excerpt: &Excerpt) -> Error {
+    // What a function of ours says of its arguments, in DataFusion's wrapping.
+    if let Some((_, ours)) = message.split_once("user-defined coercion failed with: Error during planning: ") {
+        let ours = ours.split(" No function matches").next().unwrap_or(ours);
+        return Error::invalid(ours.trim_end_matches('.')).at(excerpt.clone());
+    }
     if let Some(rest) = message.strip_prefix("table '") {
         let name = rest.split('\'').next().unwrap_or(rest);
         let name = name.rsplit('.').next().unwrap_or(name);
@@ -91,12 +96,20 @@ fn plan_message(message: &str, excerpt: &Excerpt) -> Error {
     }
     if let Some(rest) = message.strip_prefix("Invalid function '") {
         let name = rest.split('\'').next().unwrap_or(rest);
+        if matches!(name, "rand" | "rand_integer" | "uuid") {
+            return Error::invalid(format!(
+                "{} is refused: a replay would not give its answer again",
+                name.to_uppercase()
+            ))
+            .hint("take a hash of a key, as in MD5(id)")
+            .at(word(excerpt, name));
+        }
         let error = Error::invalid(format!("there is no function '{}'", name.to_uppercase()));
         // DataFusion proposes names in no order, and such as are not called from SQL.
         let names: Vec<String> = function_names();
         let error = match nearest(name, names.iter().map(String::as_str)) {
             Some(near) => error.hint(format!("did you mean '{}'?", near.to_uppercase())),
-            None => error.hint(format!("the functions so far are: {}", names.join(", ").to_uppercase())),
+            None => error.hint("docs/sql/compatibility.md lists the functions"),
         };
         return error.at(word(excerpt, name));
     }
@@ -117,9 +130,9 @@ fn ungrouped(message: &str) -> Option<&str> {
 }
 
 fn function_names() -> Vec<String> {
-    let scalars = function::scalars().into_iter().map(|f| f.name().to_owned());
+    let scalars = function::scalar_names();
     let aggregates = function::aggregates().into_iter().map(|f| f.name().to_owned());
-    let mut names: Vec<String> = scalars.chain(aggregates).filter(|name| name != "get_field").collect();
+    let mut names: Vec<String> = scalars.into_iter().chain(aggregates).collect();
     names.sort();
     names
 }

@@ -4,7 +4,7 @@
 use arrow::datatypes::DataType;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::common::{DFSchema, Result as DfResult};
-use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, LogicalPlan, Operator};
+use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan};
 use tidemill_core::{Error, Excerpt, Result};
 
 use super::plan_error;
@@ -43,16 +43,6 @@ pub(super) fn input_schema(node: &LogicalPlan) -> DfResult<DFSchema> {
 
 fn refusal(expr: &Expr, schema: &DFSchema) -> Option<Error> {
     match expr {
-        Expr::SimilarTo(_) => {
-            Some(Error::invalid("SIMILAR TO is not supported yet").hint("LIKE is, with the wildcards % and _"))
-        }
-        Expr::BinaryExpr(BinaryExpr { op: Operator::Divide, .. }) => {
-            let decimal = matches!(expr.get_type(schema), Ok(DataType::Decimal128(..) | DataType::Decimal256(..)));
-            decimal.then(|| {
-                Error::invalid(format!("the division {expr} of decimals is not supported yet"))
-                    .hint("its digits would not be Flink's: divide as DOUBLE, as in CAST(a AS DOUBLE) / b")
-            })
-        }
         Expr::Cast(cast) => text_cast(&cast.expr, cast.field.data_type(), schema),
         Expr::TryCast(cast) => text_cast(&cast.expr, cast.field.data_type(), schema),
         _ => None,

@@ -74,7 +74,7 @@ fn crossing(expr: &Expr, to: &DataType, schema: &DFSchema, zone: TimeZone, tries
 }
 
 /// Whether a text says at which offset from UTC it is: then it is the same instant wherever it is read.
-fn names_its_zone(text: &ScalarValue) -> bool {
+pub(super) fn names_its_zone(text: &ScalarValue) -> bool {
     let Some(Some(text)) = text.try_as_str() else { return false };
     let Some(elsewhere) = FixedOffset::east_opt(3_600) else { return false };
     match (string_to_datetime(&Utc, text), string_to_datetime(&elsewhere, text)) {

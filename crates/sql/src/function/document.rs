@@ -1,0 +1,37 @@
+//! The functions as a document: what `docs/sql/compatibility.md` says of each.
+
+use std::fmt::Display;
+
+use super::scalar::{Entry, entries};
+
+/// Functions of Flink's that are refused by name, and why.
+const REFUSED: [(&str, &str); 5] = [
+    ("RAND, RAND_INTEGER, UUID", "their answer differs from run to run, so no replay could give it again"),
+    (
+        "JSON_VALUE, JSON_QUERY, JSON_EXISTS, JSON_OBJECT, JSON_ARRAY, JSON_STRING, JSON_QUOTE, IS JSON",
+        "not supported yet",
+    ),
+    ("ARRAY[...], ARRAY_*, CARDINALITY, ELEMENT, array[index]", "not supported yet"),
+    ("MAP[...], MAP_*, STR_TO_MAP, map[key], ROW(...)", "not supported yet"),
+    ("PRINTF", "not supported yet"),
+];
+
+/// The tables of functions, in Markdown.
+#[must_use]
+pub fn document() -> String {
+    let row = |entry: &Entry| {
+        let differs = if entry.difference.is_empty() { "as Flink" } else { entry.difference };
+        format!("| `{}` | {} | {differs} |\n", escaped(entry.usage), escaped(entry.doc))
+    };
+    let functions: String = entries().iter().map(row).collect();
+    let refused: String = REFUSED.iter().map(|(names, why)| format!("| {} | {why} |\n", escaped(names))).collect();
+    format!(
+        "## Scalar functions\n\n| function | gives | |\n|---|---|---|\n{functions}\n\
+         ## Refused\n\n| function | because |\n|---|---|\n{refused}"
+    )
+}
+
+/// A bar would end the cell.
+fn escaped(text: impl Display) -> String {
+    text.to_string().replace('|', "\\|")
+}

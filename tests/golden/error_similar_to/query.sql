@@ -1,7 +1,0 @@
-CREATE TABLE orders (
-  category STRING,
-  amount DECIMAL(10, 2),
-  ts TIMESTAMP(3),
-  WATERMARK FOR ts AS ts - INTERVAL '5' SECOND
-) WITH ('connector' = 'filesystem', 'path' = 'orders.jsonl', 'format' = 'json');
-SELECT category FROM orders WHERE category SIMILAR TO 't%';
