@@ -1,6 +1,7 @@
 //! `docs/sql/compatibility.md` is written from the table of functions and from the known differences; a test fails
 //! where it is older than they are.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -37,13 +38,19 @@ pub fn check(accepts: bool) -> Result<(), Failed> {
 /// Every reason, with some of its expressions.
 fn differences() -> String {
     let mut text = "## Other answers than Flink's\n\n| why | for example |\n|---|---|\n".to_owned();
+    // A reason that stands in several files is told once.
+    let mut reasons: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for file in files(".differences.tsv") {
         for (reason, expressions) in Differences::read(&file).by_reason() {
-            let shown = expressions.iter().take(EXAMPLES).map(|e| format!("`{}`", e.replace('|', "\\|")));
-            let more = expressions.len().saturating_sub(EXAMPLES);
-            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            text += &format!("| {reason} | {}{more} |\n", shown.collect::<Vec<_>>().join(", "));
+            let escaped = expressions.iter().map(|e| format!("`{}`", e.replace('|', "\\|")));
+            reasons.entry(reason.to_owned()).or_default().extend(escaped);
         }
+    }
+    for (reason, expressions) in reasons {
+        let shown = expressions[..expressions.len().min(EXAMPLES)].join(", ");
+        let more = expressions.len().saturating_sub(EXAMPLES);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        text += &format!("| {reason} | {shown}{more} |\n");
     }
     text
 }
