@@ -3,7 +3,9 @@
 pub mod aggregate;
 mod local_time;
 mod scalar;
+pub(crate) mod time;
 
+pub(crate) use aggregate::Ordered;
 pub use aggregate::aggregates;
 pub(crate) use local_time::Clock;
 pub use scalar::scalars;

@@ -20,6 +20,7 @@ use super::{
     interval::{self, place},
     refusal::Refusal,
     text::SqlText,
+    time_call,
     window_call::{self, WindowFunction},
 };
 use crate::types;
@@ -133,6 +134,9 @@ impl VisitorMut for Checker<'_> {
     }
 
     fn pre_visit_expr(&mut self, expr: &mut Expr) -> Flow {
+        if let Err(refusal) = time_call::rewrite(expr) {
+            return self.refuse(refusal);
+        }
         match expr {
             Expr::Function(_) if window_call::table_argument(expr).is_some() => self.check_table_argument(expr),
             Expr::Function(function) => self.check_function(function),
