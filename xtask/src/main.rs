@@ -4,6 +4,7 @@ mod arrows;
 mod checkout;
 mod ci;
 mod example_data;
+mod flink;
 mod golden;
 mod nightly;
 mod process;
@@ -29,6 +30,7 @@ Commands:
   readme --accept            Writes what they print into the documents
   golden [FILTER] [--accept] Golden cases of tests/golden; --accept rewrites what is expected
   nightly [--cases N]        The property tests with many cases (default 2000) and a fresh seed
+  flink record [NAME...]     Asks a real Flink what the expressions of tests/flink give (wants Java 17)
   example-data               Writes examples/orders/orders.jsonl anew, the same bytes every time
 ";
 
@@ -57,6 +59,7 @@ fn run(arguments: &[&str]) -> Outcome {
         ["readme", "--accept"] => readme::run(&checkout, readme::Mode::Accept),
         ["golden", ref rest @ ..] => golden::run(&checkout, rest),
         ["nightly", ref rest @ ..] => nightly::run(&checkout, rest),
+        ["flink", ref rest @ ..] => flink::run(&checkout, rest),
         ["example-data"] => example_data::run(&checkout),
         _ => Err(format!("'{}' is not a command: see cargo xtask --help", arguments.join(" "))),
     }
