@@ -74,8 +74,20 @@ fn check(call: &AggregateFunction, ordered: &Ordered) -> Result<()> {
         if !argument.column_refs().is_empty() {
             return plan_err!("an argument of {name} must be a literal, the same for all rows, and {argument} is none");
         }
+        if let Some(literal) = literal(argument) {
+            ordered.check_constant(literal)?;
+        }
     }
     Ok(())
+}
+
+/// The literal that an argument is, whatever type it is then cast to.
+fn literal(argument: &Expr) -> Option<&ScalarValue> {
+    match unaliased(argument) {
+        Expr::Literal(value, _) => Some(value),
+        Expr::Cast(cast) => literal(&cast.expr),
+        _ => None,
+    }
 }
 
 fn with_keys(expr: &Expr, keys: &[Expr]) -> Expr {

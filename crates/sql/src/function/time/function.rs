@@ -7,7 +7,8 @@ use arrow::array::{Array, ArrayRef, AsArray, Int32Array, Int64Array, StringViewA
 use arrow::datatypes::{DataType, Int64Type, TimeUnit};
 use chrono::{NaiveDateTime, Timelike};
 use datafusion::common::{DataFusionError, Result, exec_datafusion_err, internal_err, plan_err};
-use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
+use datafusion::logical_expr::{ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
+use tidemill_core::Error;
 use tidemill_runtime::time_zone::TimeZone;
 
 use super::pattern::Pattern;
@@ -93,6 +94,15 @@ impl TimeFunction {
         })
     }
 
+    /// What is wrong with the pattern of a call, if it is a literal.
+    pub(super) fn wrong_pattern(&self, arguments: &[Expr]) -> Option<Error> {
+        let takes_pattern = !matches!(self.kind, Kind::Extract(_) | Kind::Floor(_) | Kind::Ceil(_) | Kind::ConvertZone)
+            && !matches!(self.kind, Kind::Add(_) | Kind::Difference(_));
+        let pattern = arguments.get(1).filter(|_| takes_pattern)?;
+        let Expr::Literal(literal, _) = pattern else { return None };
+        Pattern::new(literal.try_as_str()??).err()
+    }
+
     /// Whether the unit can be asked of the type.
     fn check(&self, unit: Unit, times: &DataType) -> Result<()> {
         let fits = match times {
@@ -105,6 +115,8 @@ impl TimeFunction {
 
     fn evaluate(&self, arguments: &[ArrayRef], result: &DataType) -> Result<ArrayRef> {
         let times = |index: usize| local_times(&arguments[index], self.zone);
+        // Units are added to instants, and counted between them, as if they were local times in UTC.
+        let utc = |index: usize| local_times(&arguments[index], TimeZone::UTC);
         match self.kind {
             Kind::Extract(unit) => {
                 let parts = times(0)?.into_iter().map(|time| Some(unit.part_of(time?)));
@@ -114,11 +126,11 @@ impl TimeFunction {
             Kind::Ceil(unit) => self.cut(times(0)?, result, |time| unit.ceil(time)),
             Kind::Add(unit) => {
                 let counts = arguments[0].as_primitive::<Int64Type>().iter();
-                let later = iter::zip(counts, times(1)?).map(|(count, time)| unit.add(time?, count?));
-                column(later.collect(), result, self.zone)
+                let later = iter::zip(counts, utc(1)?).map(|(count, time)| unit.add(time?, count?));
+                column(later.collect(), result, TimeZone::UTC)
             }
             Kind::Difference(unit) => {
-                let pairs = iter::zip(times(0)?, times(1)?);
+                let pairs = iter::zip(utc(0)?, utc(1)?);
                 let between = pairs.map(|(from, to)| i32::try_from(unit.between(from?, to?)).ok());
                 Ok(Arc::new(between.collect::<Int32Array>()))
             }
@@ -127,7 +139,7 @@ impl TimeFunction {
             Kind::ToDate => read(arguments, text::date, result),
             Kind::ToInstant if arguments[0].data_type().is_integer() => instants(arguments, result),
             Kind::ToInstant => read_instants(arguments, result),
-            Kind::FromUnixTime => self.from_unix_time(arguments),
+            Kind::FromUnixTime => self.unix_time(arguments),
             Kind::UnixTimestamp => self.unix_timestamp(arguments),
             Kind::ConvertZone => Ok(convert_zone(arguments)),
         }
@@ -150,7 +162,7 @@ impl TimeFunction {
         with_patterns(&arguments[1], |row, pattern| times[row].map(|time| pattern.format(time)))
     }
 
-    fn from_unix_time(&self, arguments: &[ArrayRef]) -> Result<ArrayRef> {
+    fn unix_time(&self, arguments: &[ArrayRef]) -> Result<ArrayRef> {
         let seconds = arguments[0].as_primitive::<Int64Type>();
         let at = |row: usize| {
             let ms = seconds.is_valid(row).then(|| seconds.value(row).checked_mul(1_000))??;

@@ -11,9 +11,12 @@ mod text;
 mod unit;
 mod value;
 
+use std::any::Any;
 use std::sync::Arc;
 
 use datafusion::logical_expr::ScalarUDF;
+use datafusion::logical_expr::expr::ScalarFunction;
+use tidemill_core::Error;
 use tidemill_runtime::time_zone::TimeZone;
 
 use function::{Kind, TimeFunction};
@@ -29,6 +32,12 @@ pub(crate) const CEIL: &str = "ceil to ";
 pub(crate) const ADD: &str = "timestampadd ";
 /// What stands behind `TIMESTAMPDIFF(unit, from, to)`.
 pub(crate) const DIFF: &str = "timestampdiff ";
+
+/// What is wrong with the literals of a call, if it is one of these functions.
+pub(crate) fn wrong_literal(call: &ScalarFunction) -> Option<Error> {
+    let function = (call.func.inner().as_ref() as &dyn Any).downcast_ref::<TimeFunction>()?;
+    function.wrong_pattern(&call.args)
+}
 
 /// Every function, in a time zone.
 pub(crate) fn functions(zone: TimeZone) -> Vec<Arc<ScalarUDF>> {

@@ -55,8 +55,7 @@ fn short(digits: &str) -> Option<u32> {
     (1..=2).contains(&digits.len()).then(|| number(digits))?
 }
 
-/// A zone by its name; `GMT-08:00` is an offset, and what nobody knows is GMT, as for Java.
+/// A zone by its name or its offset; what nobody knows is GMT, as for Java.
 pub(super) fn zone(name: &str) -> TimeZone {
-    let offset = name.strip_prefix("GMT").or_else(|| name.strip_prefix("UTC")).filter(|rest| !rest.is_empty());
-    offset.unwrap_or(name).parse().unwrap_or(TimeZone::UTC)
+    name.parse().unwrap_or(TimeZone::UTC)
 }

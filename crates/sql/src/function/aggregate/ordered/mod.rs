@@ -99,6 +99,14 @@ impl Ordered {
         }
     }
 
+    /// Checks a literal among [`Ordered::constants`], of whichever type it was written in.
+    pub(crate) fn check_constant(&self, literal: &ScalarValue) -> Result<()> {
+        match self.kind {
+            Kind::Percentile => share(&literal.cast_to(&DataType::Float64)?).map(|_| ()),
+            _ => Ok(()),
+        }
+    }
+
     /// The keys and the value: what is kept of a row.
     fn kept<'a, T>(&self, arguments: &'a [T]) -> Result<(&'a [T], &'a T)> {
         let keys = arguments.len().checked_sub(self.keys);
@@ -120,7 +128,7 @@ impl Ordered {
             Kind::ListAgg => Finish::Text(Some(",".into())),
             Kind::ArrayAgg => Finish::List,
             Kind::Collect => Finish::Counts,
-            Kind::Percentile => Finish::Percentile(percentage(&args.exprs[1])?),
+            Kind::Percentile => Finish::Percentile(share(&constant(&args.exprs[1])?)?),
         };
         let frequency = match self.kind {
             Kind::Percentile if plain > 2 => Frequency::Argument(2),
@@ -268,9 +276,10 @@ fn separator(expr: &Arc<dyn PhysicalExpr>) -> Result<Option<Arc<str>>> {
     }
 }
 
-fn percentage(expr: &Arc<dyn PhysicalExpr>) -> Result<f64> {
-    match constant(expr)? {
-        ScalarValue::Float64(Some(share)) if (0.0..=1.0).contains(&share) => Ok(share),
+/// The share of the rows that a percentage is.
+fn share(percentage: &ScalarValue) -> Result<f64> {
+    match percentage {
+        ScalarValue::Float64(Some(share)) if (0.0..=1.0).contains(share) => Ok(*share),
         other => plan_err!("the percentage of PERCENTILE is between 0 and 1, not {other}"),
     }
 }
