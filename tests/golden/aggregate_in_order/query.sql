@@ -1,5 +1,6 @@
 -- FIRST_VALUE, LAST_VALUE, LISTAGG and ARRAY_AGG go by event time, then by file and line, whatever the order of arrival:
--- of the toys, order 2 (10:00:05 in a.jsonl) comes before order 9 (10:00:05 in b.jsonl), and 1 before 4. NULL is skipped,
+-- of the toys, order 2 (10:00:05 in a.jsonl) comes before order 9 (10:00:05 in b.jsonl), and 1 before 4, though their
+-- amounts are smaller and smaller. NULL is skipped,
 -- but not by ARRAY_AGG.
 CREATE TABLE orders (
   id INT,

@@ -21,7 +21,8 @@ use tidemill_core::Error;
 use super::ties::under_old_names;
 use super::{Bound, bound_at, is_event_time, scanned, unaliased};
 use crate::function::Ordered;
-use crate::physical::batch::{IDENTITY, identity_column, scan_with_identity};
+use crate::physical::IDENTITY;
+use crate::physical::batch::{identity_column, scan_with_identity};
 use crate::window_tvf::WindowTvf;
 
 /// The columns by which rows are ordered: event time in milliseconds, partition, offset. Each is NULL where a row has none.

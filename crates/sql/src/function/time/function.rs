@@ -308,11 +308,11 @@ impl ScalarUDFImpl for TimeFunction {
                     return plan_err!("{} takes an integer, not a {}", self.call(), flink_type_name(given));
                 }
                 Argument::Time => {
-                    return plan_err!(
-                        "{} takes a DATE, a TIME or a TIMESTAMP, not a {}",
-                        self.call(),
-                        flink_type_name(given)
-                    );
+                    let given = match given {
+                        DataType::Interval(_) => "n INTERVAL".to_owned(),
+                        other => format!(" {}", flink_type_name(other)),
+                    };
+                    return plan_err!("{} takes a DATE, a TIME or a TIMESTAMP, not a{given}", self.call());
                 }
             })
         });

@@ -18,4 +18,4 @@ pub use not_late::{LateRow, LateRows};
 pub(crate) use not_late::{identity_column, scan_with_identity};
 pub(crate) use planner::BatchQueryPlanner;
 pub use run::{BatchOutcome, run};
-pub(crate) use source::{IDENTITY, SourceTable};
+pub(crate) use source::SourceTable;

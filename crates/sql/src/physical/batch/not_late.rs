@@ -11,7 +11,8 @@ use datafusion::logical_expr::{
 };
 use tidemill_runtime::window::Window;
 
-use super::source::{IDENTITY, SourceTable};
+use super::source::SourceTable;
+use crate::physical::IDENTITY;
 use crate::plan::scanned;
 use crate::window_tvf::WindowTvf;
 

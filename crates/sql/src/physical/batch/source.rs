@@ -23,9 +23,7 @@ use tidemill_runtime::scan::Scan;
 use tokio::sync::mpsc::Sender;
 
 use crate::catalog::Table;
-
-/// The columns that identify a row, where a plan asks for them: its partition and its offset.
-pub(crate) const IDENTITY: [&str; 2] = ["__tidemill_partition", "__tidemill_offset"];
+use crate::physical::IDENTITY;
 
 /// A declared table.
 #[derive(Debug, Clone)]

@@ -12,8 +12,7 @@ use tidemill_core::{Error, Result};
 
 use super::planner::LiveStatement;
 use crate::catalog::Table;
-use crate::physical::LateSink;
-use crate::physical::batch::IDENTITY;
+use crate::physical::{IDENTITY, LateSink};
 use crate::plan::{plan_error, scanned, scanned_tables, windows};
 use crate::window_tvf::WindowKind;
 

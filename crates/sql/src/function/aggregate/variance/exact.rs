@@ -53,19 +53,21 @@ impl Moments {
         if !mean.is_finite() {
             return Some(f64::NAN);
         }
-        // With sum = count * mean + rest, the squared distances from `mean` add up to
-        // squares - count * mean * mean - 2 * mean * rest: exact but for the last bits of `rest`.
+        // Two floats are nearer to the mean than one. With sum = count * (mean + finer) + rest, the squared distances
+        // from mean + finer add up to squares - count * (mean + finer)^2 - 2 * (mean + finer) * rest: all exact.
         let mut rest = self.sum.clone();
         subtract_product(&mut rest, count, mean);
-        let (high, low) = rounded_twice(&rest);
+        let finer: f64 = rest.mean(self.count.unsigned_abs())?;
+        subtract_product(&mut rest, count, finer);
+        let rest: f64 = rest.value();
         let mut distances = self.squares.clone();
-        for term in product(mean, mean) {
-            subtract_product(&mut distances, count, term);
+        for (a, b) in [(mean, mean), (2.0 * mean, finer), (finer, finer)] {
+            product(a, b).into_iter().for_each(|term| subtract_product(&mut distances, count, term));
         }
-        subtract_product(&mut distances, 2.0 * mean, high);
-        subtract_product(&mut distances, 2.0 * mean, low);
-        // `mean` is rounded; the true mean is rest / count away from it.
-        let squared: f64 = distances.value::<f64>() - high * (high / count);
+        subtract_product(&mut distances, 2.0 * mean, rest);
+        subtract_product(&mut distances, 2.0 * finer, rest);
+        // The true mean is rest / count away from that.
+        let squared: f64 = distances.value::<f64>() - rest * (rest / count);
         Some(squared.max(0.0) / divisor as f64)
     }
 }
@@ -80,14 +82,6 @@ fn subtract_product(sum: &mut ExactSum, a: f64, b: f64) {
     for term in product(a, b) {
         sum.subtract(term);
     }
-}
-
-/// The float nearest to the sum, and that nearest to what it leaves.
-fn rounded_twice(sum: &ExactSum) -> (f64, f64) {
-    let high = sum.value::<f64>();
-    let mut rest = sum.clone();
-    rest.subtract(high);
-    (high, rest.value::<f64>())
 }
 
 /// Two floats that add up to the integer.
