@@ -24,8 +24,8 @@ use crate::function::ArithmeticPlanner;
 use crate::parse::SqlText;
 use crate::physical::batch::{BatchQueryPlanner, SourceTable};
 use crate::plan::{
-    break_ties, casts_in_zone, in_flink_types, in_session_zone, plan_error, position_columns, refuse_other_answers,
-    rewrite_group_windows, typed,
+    break_ties, casts_in_zone, in_flink_types, in_session_zone, order_rows, plan_error, position_columns,
+    refuse_other_answers, rewrite_group_windows, typed,
 };
 use crate::types::FlinkTypePlanner;
 use crate::window_tvf::WindowPlanner;
@@ -58,7 +58,7 @@ impl Session {
             .with_config(SessionConfig::from(config))
             .with_default_features()
             .with_aggregate_functions(crate::function::aggregates())
-            .with_scalar_functions(crate::function::scalars())
+            .with_scalar_functions([crate::function::scalars(), crate::function::time::functions(zone)].concat())
             .with_table_functions(Default::default())
             .with_table_factories(Default::default())
             .with_expr_planners(expr_planners)
@@ -106,7 +106,7 @@ impl Session {
         let plan = in_flink_types(plan).map_err(|e| plan_error(e, excerpt))?;
         let analyzed = state.analyzer().execute_and_check(plan, state.config_options(), |_, _| {});
         let zoned = analyzed.and_then(|plan| in_session_zone(plan, self.zone));
-        let plan = zoned.and_then(break_ties).map_err(|e| plan_error(e, excerpt))?;
+        let plan = zoned.and_then(break_ties).and_then(order_rows).map_err(|e| plan_error(e, excerpt))?;
         refuse_other_answers(&plan, excerpt)?;
         Ok(plan)
     }

@@ -56,7 +56,7 @@ pub fn arrow_type(sql_type: &ast::DataType) -> Result<DataType> {
         Sql::Array(ArrayElemTypeDef::AngleBracket(element)) => {
             DataType::List(Arc::new(Field::new("item", arrow_type(element)?, true)))
         }
-        Sql::Map(key, value) => map(arrow_type(key)?, arrow_type(value)?),
+        Sql::Map(key, value) => map_type(arrow_type(key)?, arrow_type(value)?),
         Sql::Struct(fields, _) if !fields.is_empty() => row(fields)?,
         other => return Err(unknown(&other.to_string())),
     })
@@ -114,8 +114,8 @@ fn named_type(name: &str, modifiers: &[String]) -> Result<DataType> {
     Ok(DataType::Timestamp(timestamp_unit("TIMESTAMP_LTZ", precision)?, Some(LTZ_ZONE.into())))
 }
 
-/// Field names are those of Arrow's map builder.
-fn map(key: DataType, value: DataType) -> DataType {
+/// The type of maps. Field names are those of Arrow's map builder.
+pub(crate) fn map_type(key: DataType, value: DataType) -> DataType {
     let entries = Fields::from(vec![Field::new("keys", key, false), Field::new("values", value, true)]);
     DataType::Map(Arc::new(Field::new("entries", DataType::Struct(entries), false)), false)
 }

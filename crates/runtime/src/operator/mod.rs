@@ -1,10 +1,12 @@
 //! Synchronous work on batches: the trait, and the operators that know no window.
 
 mod calc;
+mod identity;
 mod top_n;
 
 pub use calc::Calc;
 pub(crate) use calc::evaluate;
+pub use identity::WithIdentity;
 pub use top_n::{TopN, TopNSpec};
 
 use std::time::Instant;

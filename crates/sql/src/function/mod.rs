@@ -6,7 +6,9 @@ mod cast;
 mod document;
 mod local_time;
 mod scalar;
+pub(crate) mod time;
 
+pub(crate) use aggregate::Ordered;
 pub use aggregate::aggregates;
 pub(crate) use arithmetic::{Arithmetic, ArithmeticPlanner, decimal_of_integer, sql_text};
 pub(crate) use cast::cast_call;

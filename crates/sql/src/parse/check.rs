@@ -21,6 +21,7 @@ use super::{
     refusal::Refusal,
     rewrite::rewrite,
     text::SqlText,
+    time_call,
     window_call::{self, WindowFunction},
 };
 use crate::types;
@@ -134,6 +135,9 @@ impl VisitorMut for Checker<'_> {
     }
 
     fn pre_visit_expr(&mut self, expr: &mut Expr) -> Flow {
+        if let Err(refusal) = time_call::rewrite(expr) {
+            return self.refuse(refusal);
+        }
         rewrite(expr);
         match expr {
             Expr::Function(_) if window_call::table_argument(expr).is_some() => self.check_table_argument(expr),

@@ -15,6 +15,7 @@ mod script;
 mod statement;
 mod syntax_error;
 mod text;
+mod time_call;
 mod tokens;
 mod window_call;
 

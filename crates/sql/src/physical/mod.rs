@@ -3,11 +3,13 @@
 pub mod batch;
 mod by_name;
 mod explain;
+mod identity;
 pub mod live;
 mod outputs;
 mod source_columns;
 
 pub(crate) use by_name::by_name;
 pub use explain::explain;
+pub(crate) use identity::IDENTITY;
 pub use outputs::{LateSink, Outputs};
 pub(crate) use source_columns::{SourceColumns, source_columns};

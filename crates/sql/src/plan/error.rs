@@ -5,6 +5,7 @@ use datafusion::error::DataFusionError;
 use tidemill_core::{Error, ErrorKind, Excerpt};
 use tidemill_runtime::connector::nearest;
 use tidemill_runtime::engine_error;
+use tidemill_runtime::time_zone::TimeZone;
 
 use crate::function;
 use crate::parse::SqlText;
@@ -12,6 +13,9 @@ use crate::parse::SqlText;
 /// `excerpt` is the statement that was planned.
 pub(crate) fn plan_error(error: DataFusionError, excerpt: &Excerpt) -> Error {
     let sql = SqlText::new(excerpt.origin.clone(), excerpt.text.clone());
+    if let Some(message) = coercion_message(&error) {
+        return Error::invalid(message).at(excerpt.clone());
+    }
     match error {
         DataFusionError::Diagnostic(diagnostic, inner) => {
             let place = diagnosed_place(&diagnostic, &sql);
@@ -40,6 +44,14 @@ pub(crate) fn plan_error(error: DataFusionError, excerpt: &Excerpt) -> Error {
             error.at(excerpt.clone())
         }
     }
+}
+
+/// What a function of ours says of its arguments' types, without what DataFusion puts around it.
+fn coercion_message(error: &DataFusionError) -> Option<String> {
+    let (DataFusionError::Plan(message) | DataFusionError::Execution(message)) = error else { return None };
+    let (_, rest) = message.split_once("user-defined coercion failed with: Error during planning: ")?;
+    let end = rest.find(" No function matches the given name").unwrap_or(rest.len());
+    Some(rest[..end].trim_end_matches('.').to_owned())
 }
 
 fn moved(error: &Error, place: Excerpt) -> Error {
@@ -131,8 +143,10 @@ fn ungrouped(message: &str) -> Option<&str> {
 
 fn function_names() -> Vec<String> {
     let scalars = function::scalar_names();
+    let times = function::time::functions(TimeZone::UTC).into_iter().map(|f| f.name().to_owned());
     let aggregates = function::aggregates().into_iter().map(|f| f.name().to_owned());
-    let mut names: Vec<String> = scalars.into_iter().chain(aggregates).collect();
+    let mut names: Vec<String> =
+        scalars.into_iter().chain(times).chain(aggregates).filter(|name| !name.contains(' ')).collect();
     names.sort();
     names
 }

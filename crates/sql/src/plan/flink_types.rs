@@ -32,7 +32,18 @@ pub(crate) fn in_flink_types(plan: LogicalPlan) -> Result<LogicalPlan> {
                 Expr::Cast(cast) if matches!(*cast.expr, Expr::Literal(..)) => *cast.expr,
                 other => other,
             };
-            let rows = values.values.into_iter().map(|row| typed(row.into_iter().map(bare).collect()));
+            // A column of NULLs has no other type than the one that they are cast to.
+            let null = |expr: &Expr| match expr {
+                Expr::Cast(cast) => matches!(&*cast.expr, Expr::Literal(value, _) if value.is_null()),
+                _ => false,
+            };
+            let width = values.values.first().map_or(0, Vec::len);
+            let nulls: Vec<bool> =
+                (0..width).map(|column| values.values.iter().all(|row| null(&row[column]))).collect();
+            let rows = values.values.into_iter().map(|row| {
+                let cells = row.into_iter().zip(&nulls);
+                typed(cells.map(|(expr, &nulls)| if nulls { expr } else { bare(expr) }).collect())
+            });
             LogicalPlanBuilder::values(rows.collect::<Result<_>>()?)?.build().map(Transformed::yes)
         }
         node => typed_node(node),

@@ -8,6 +8,7 @@ use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan};
 use tidemill_core::{Error, Excerpt, Result};
 
 use super::plan_error;
+use crate::function::time::wrong_literal;
 use crate::types::flink_type_name;
 
 /// Refuses the first such expression of the plan.
@@ -45,6 +46,7 @@ fn refusal(expr: &Expr, schema: &DFSchema) -> Option<Error> {
     match expr {
         Expr::Cast(cast) => text_cast(&cast.expr, cast.field.data_type(), schema),
         Expr::TryCast(cast) => text_cast(&cast.expr, cast.field.data_type(), schema),
+        Expr::ScalarFunction(call) => wrong_literal(call),
         _ => None,
     }
 }

@@ -4,7 +4,7 @@
 
 use arrow::datatypes::DataType;
 use datafusion::common::tree_node::{Transformed, TreeNode};
-use datafusion::common::{Column, Result};
+use datafusion::common::{Column, DFSchema, Result};
 use datafusion::logical_expr::expr::{Sort, WindowFunction};
 use datafusion::logical_expr::{Expr, Limit, LogicalPlan, Projection, Window};
 use std::sync::Arc;
@@ -55,9 +55,15 @@ fn complete(window: &Window) -> Result<Option<LogicalPlan>> {
         return Ok(None);
     }
     let renamed = Window::try_new(completed, Arc::clone(&window.input))?;
-    let columns = (0..window.schema.fields().len()).map(|index| {
-        let (now, field) = renamed.schema.qualified_field(index);
-        let (before, name) = window.schema.qualified_field(index);
+    let schema = Arc::clone(&renamed.schema);
+    under_old_names(LogicalPlan::Window(renamed), &schema, &window.schema).map(Some)
+}
+
+/// The plan, whose columns are those of `present`, with its columns under the names of `old`.
+pub(super) fn under_old_names(plan: LogicalPlan, present: &DFSchema, old: &DFSchema) -> Result<LogicalPlan> {
+    let columns = (0..old.fields().len()).map(|index| {
+        let (now, field) = present.qualified_field(index);
+        let (before, name) = old.qualified_field(index);
         let column = Expr::Column(Column::new(now.cloned(), field.name().clone()));
         if field.name() == name.name() && now == before {
             column
@@ -65,8 +71,7 @@ fn complete(window: &Window) -> Result<Option<LogicalPlan>> {
             column.alias_qualified(before.cloned(), name.name().clone())
         }
     });
-    let columns = columns.collect();
-    Ok(Some(LogicalPlan::Projection(Projection::try_new(columns, Arc::new(LogicalPlan::Window(renamed)))?)))
+    Ok(LogicalPlan::Projection(Projection::try_new(columns.collect(), Arc::new(plan))?))
 }
 
 fn with_ties(expr: &Expr, ties: &[Column]) -> Expr {

@@ -1,6 +1,9 @@
 //! `COUNT(*)` and `COUNT(x)` are DataFusion's own, for they are Flink's: `BIGINT NOT NULL`, 0 for no rows.
 //!
-//! `COUNT(DISTINCT ...)` is ours: DataFusion's has a vectorized form for integers only, and takes one argument.
+//! `COUNT(DISTINCT ...)` is ours: DataFusion's has a vectorized form for integers only, and takes one argument. So is
+//! `COUNT(a, b)`, which counts the rows without NULL: DataFusion's has no vectorized form.
+
+mod present;
 
 use std::sync::Arc;
 
@@ -18,8 +21,9 @@ use datafusion::{
 
 use super::{
     distinct::{self, DistinctGroups},
-    grouped::{OneGroup, Vectorized},
+    grouped::{Grouped, OneGroup, Vectorized},
 };
+use present::PresentRows;
 
 pub(super) fn count() -> Arc<AggregateUDF> {
     Arc::new(Count { plain: count_udaf() }.into())
@@ -29,6 +33,17 @@ pub(super) fn count() -> Arc<AggregateUDF> {
 struct Count {
     /// DataFusion's function, which does all that has no DISTINCT.
     plain: Arc<AggregateUDF>,
+}
+
+impl Count {
+    /// Our own form, where it is needed.
+    fn groups(args: &AccumulatorArgs<'_>) -> Result<Option<Box<dyn Grouped>>> {
+        Ok(match args.expr_fields {
+            fields if args.is_distinct => Some(Box::new(DistinctGroups::count(fields)?)),
+            [_, _, ..] => Some(Box::new(PresentRows::default())),
+            _ => None,
+        })
+    }
 }
 
 impl AggregateUDFImpl for Count {
@@ -53,28 +68,28 @@ impl AggregateUDFImpl for Count {
     }
 
     fn accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
-        if args.is_distinct {
-            return Ok(Box::new(OneGroup::new(Box::new(DistinctGroups::count(args.expr_fields)?))));
+        match Self::groups(&args)? {
+            Some(ours) => Ok(Box::new(OneGroup::new(ours))),
+            None => self.plain.accumulator(args),
         }
-        self.plain.accumulator(args)
     }
 
     fn create_sliding_accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
         // DataFusion's, which can take rows back, has one argument and two zeros.
-        let ours = args.is_distinct
-            && (args.expr_fields.len() > 1 || args.expr_fields.iter().any(|field| field.data_type().is_floating()));
+        let floats = args.expr_fields.iter().any(|field| field.data_type().is_floating());
+        let ours = args.expr_fields.len() > 1 || args.is_distinct && floats;
         if ours { self.accumulator(args) } else { self.plain.create_sliding_accumulator(args) }
     }
 
     fn groups_accumulator_supported(&self, args: AccumulatorArgs<'_>) -> bool {
-        args.is_distinct || self.plain.groups_accumulator_supported(args)
+        args.is_distinct || args.expr_fields.len() > 1 || self.plain.groups_accumulator_supported(args)
     }
 
     fn create_groups_accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn GroupsAccumulator>> {
-        if args.is_distinct {
-            return Ok(Box::new(Vectorized(Box::new(DistinctGroups::count(args.expr_fields)?))));
+        match Self::groups(&args)? {
+            Some(ours) => Ok(Box::new(Vectorized(ours))),
+            None => self.plain.create_groups_accumulator(args),
         }
-        self.plain.create_groups_accumulator(args)
     }
 
     fn order_sensitivity(&self) -> AggregateOrderSensitivity {

@@ -3,15 +3,20 @@
 //! What a function here promises beyond SQL: the answer depends on neither the order of the rows, nor how they were
 //! cut into batches, nor the tree in which partial states were merged; and no number wraps.
 
+mod approx_distinct;
 mod count;
 mod distinct;
 pub mod exact_sum;
 mod grouped;
 mod min_max;
+mod ordered;
 mod sum;
 
 #[cfg(test)]
 mod tests;
+mod variance;
+
+pub(crate) use ordered::Ordered;
 
 use std::sync::Arc;
 
@@ -24,7 +29,15 @@ use datafusion::{
 /// Every aggregate function, by its lower-case name.
 #[must_use]
 pub fn aggregates() -> Vec<Arc<AggregateUDF>> {
-    vec![count::count(), min_max::min(), min_max::max(), sum::sum(), sum::avg()]
+    let simple = [
+        count::count(),
+        min_max::min(),
+        min_max::max(),
+        sum::sum(),
+        sum::avg(),
+        approx_distinct::approx_count_distinct(),
+    ];
+    simple.into_iter().chain(variance::variances()).chain(ordered::ordered()).collect()
 }
 
 /// The one argument of a function.

@@ -21,8 +21,9 @@ use tidemill_runtime::window::{Window, session_reach_ms};
 
 use super::not_late::carry;
 use super::planner::physical_plan;
-use super::source::{IDENTITY, SourceTable};
+use super::source::SourceTable;
 use super::{LateRow, not_late::identity_column};
+use crate::physical::IDENTITY;
 use crate::plan::{plan_error, scanned_tables, windows};
 use crate::session::optimize_for_live;
 use crate::window_tvf::WindowKind;

@@ -11,7 +11,8 @@ use datafusion::logical_expr::{
 };
 use tidemill_runtime::window::Window;
 
-use super::source::{IDENTITY, SourceTable};
+use super::source::SourceTable;
+use crate::physical::IDENTITY;
 use crate::plan::scanned;
 use crate::window_tvf::WindowTvf;
 
@@ -108,17 +109,23 @@ pub(super) fn carry(plan: &LogicalPlan) -> Result<Option<LogicalPlan>> {
     })
 }
 
-fn scan_with_identity(scan: &datafusion::logical_expr::TableScan, source: &SourceTable) -> Result<LogicalPlan> {
+/// The scan with the columns of [`IDENTITY`] behind its own, if they are not there already.
+pub(crate) fn scan_with_identity(
+    scan: &datafusion::logical_expr::TableScan,
+    source: &SourceTable,
+) -> Result<LogicalPlan> {
     let columns = source.table().schema().fields().len();
     let projection = scan.projection.clone().map(|mut projection| {
-        projection.extend([columns, columns + 1]);
+        let missing = [columns, columns + 1].into_iter().filter(|index| !projection.contains(index));
+        projection.extend(missing.collect::<Vec<_>>());
         projection
     });
     let source = provider_as_source(Arc::new(source.with_identity()));
     LogicalPlanBuilder::scan_with_filters(scan.table_name.clone(), source, projection, scan.filters.clone())?.build()
 }
 
-pub(super) fn identity_column(plan: &LogicalPlan, name: &str) -> Column {
+/// The column of that name, which is the plan's only one.
+pub(crate) fn identity_column(plan: &LogicalPlan, name: &str) -> Column {
     let qualifier = plan.schema().iter().find(|(_, field)| field.name() == name).and_then(|(q, _)| q.cloned());
     Column::new(qualifier, name)
 }

@@ -23,10 +23,7 @@ use tidemill_runtime::scan::Scan;
 use tokio::sync::mpsc::Sender;
 
 use crate::catalog::Table;
-use crate::physical::{SourceColumns, source_columns};
-
-/// The columns that identify a row, where a plan asks for them: its partition and its offset.
-pub(crate) const IDENTITY: [&str; 2] = ["__tidemill_partition", "__tidemill_offset"];
+use crate::physical::{IDENTITY, SourceColumns, source_columns};
 
 /// A declared table.
 #[derive(Debug, Clone)]

@@ -11,13 +11,13 @@ use tidemill_core::{Error, Result};
 use tidemill_runtime::connector::{ChangelogMode, WriteMode};
 use tidemill_runtime::graph::{EventTimeSpec, JobGraph, MakeOperator, SourceSpec, Stream};
 use tidemill_runtime::metrics::WindowMetrics;
-use tidemill_runtime::operator::Calc;
+use tidemill_runtime::operator::{Calc, WithIdentity};
 
 use super::expressions::{Expressions, arrow_schema, pick};
-use super::sources::{Need, Needs};
+use super::sources::{Need, Needs, reads_identity};
 use super::top_n::Limits;
 use crate::catalog::Table;
-use crate::physical::{LateSink, Outputs, SourceColumns, source_columns};
+use crate::physical::{IDENTITY, LateSink, Outputs, SourceColumns, source_columns};
 use crate::plan::{has_grouping_sets, is_windowed, plan_error, scanned};
 use crate::settings::Emit;
 use crate::{Pipeline, PlannedStatement};
@@ -153,7 +153,13 @@ impl<'a> Planner<'a> {
         let expressions = Expressions { state: self.state, excerpt: &live.statement.excerpt };
         match plan {
             LogicalPlan::TableScan(scan) => {
-                let (stream, columns) = self.source(scan.table_name.table())?;
+                let (mut stream, mut columns) = self.source(scan.table_name.table())?;
+                if reads_identity(&scan.projected_schema) {
+                    columns = WithIdentity::schema(&columns, IDENTITY);
+                    let schema = Arc::clone(&columns);
+                    let make: MakeOperator = Arc::new(move || Ok(Box::new(WithIdentity::new(Arc::clone(&schema)))));
+                    stream = self.graph.chain(stream, make);
+                }
                 let wanted = arrow_schema(&scan.projected_schema);
                 let indices = wanted.fields().iter().map(|f| columns.index_of(f.name()));
                 let indices: Vec<usize> = indices.collect::<Result<_, _>>()?;

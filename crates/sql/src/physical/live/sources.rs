@@ -5,13 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
+use datafusion::common::DFSchema;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::LogicalPlan;
 use tidemill_core::{Error, Result};
 
 use super::planner::LiveStatement;
 use crate::catalog::Table;
-use crate::physical::LateSink;
+use crate::physical::{IDENTITY, LateSink};
 use crate::plan::{plan_error, scanned, scanned_tables, windows};
 use crate::window_tvf::WindowKind;
 
@@ -19,7 +20,7 @@ use crate::window_tvf::WindowKind;
 pub(super) struct Need {
     pub(super) table: Arc<Table>,
     columns: BTreeSet<usize>,
-    /// Somebody wants late rows, or has sessions.
+    /// Somebody wants late rows, has sessions, or aggregates in the order of the log.
     pub(super) lineage: bool,
     /// Somebody has sessions.
     pub(super) row_watermarks: bool,
@@ -35,7 +36,11 @@ pub(super) fn needs(statements: &[LiveStatement<'_>]) -> Result<Needs> {
         plan.apply(|node| {
             if let LogicalPlan::TableScan(scan) = node {
                 match scanned(scan) {
-                    Some(source) => add(&mut needs, source.table(), scan.projection.as_deref(), late.as_ref()),
+                    Some(source) => {
+                        let projection = scan.projection.as_deref();
+                        let need = add(&mut needs, source.table(), projection, late.as_ref());
+                        need.lineage |= reads_identity(&scan.projected_schema);
+                    }
                     None => outcome = Err(Error::internal(format!("{} is no declared table", scan.table_name))),
                 }
             }
@@ -58,7 +63,12 @@ pub(super) fn needs(statements: &[LiveStatement<'_>]) -> Result<Needs> {
     Ok(needs)
 }
 
-fn add(needs: &mut Needs, table: &Arc<Table>, projection: Option<&[usize]>, late: Option<&LateSink>) {
+fn add<'a>(
+    needs: &'a mut Needs,
+    table: &Arc<Table>,
+    projection: Option<&[usize]>,
+    late: Option<&LateSink>,
+) -> &'a mut Need {
     let need = needs.entry(Arc::clone(&table.name)).or_insert_with(|| Need {
         table: Arc::clone(table),
         columns: BTreeSet::new(),
@@ -66,9 +76,10 @@ fn add(needs: &mut Needs, table: &Arc<Table>, projection: Option<&[usize]>, late
         row_watermarks: false,
     });
     let schema = table.schema();
+    let own = schema.fields().len();
     match projection {
-        Some(columns) => need.columns.extend(columns),
-        None => need.columns.extend(0..schema.fields().len()),
+        Some(columns) => need.columns.extend(columns.iter().filter(|index| **index < own)),
+        None => need.columns.extend(0..own),
     }
     if let Some(event_time) = &table.event_time {
         // The watermark counts every row, whatever a statement reads of it.
@@ -83,6 +94,12 @@ fn add(needs: &mut Needs, table: &Arc<Table>, projection: Option<&[usize]>, late
             None => need.columns.extend(0..schema.fields().len()),
         }
     }
+    need
+}
+
+/// Whether a scan's rows come with their partition and offset.
+pub(super) fn reads_identity(columns: &DFSchema) -> bool {
+    columns.fields().iter().any(|field| IDENTITY.contains(&field.name().as_str()))
 }
 
 impl Need {

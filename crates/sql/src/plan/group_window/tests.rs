@@ -176,7 +176,7 @@ fn mistakes_name_the_place_and_the_remedy() {
         ),
         (
             "SELECT 1 FROM t GROUP BY TUMBLE(PROCTIME(), INTERVAL '1' MINUTE)",
-            "the first argument of TUMBLE is a column with event time, found proctime() | PROCTIME | write TUMBLE(time_column, INTERVAL '10' MINUTE)",
+            "PROCTIME is not supported: it is another in each run | PROCTIME | use the rows' event time, or write the time as a literal: TIMESTAMP '2026-11-29 10:00:00'",
         ),
         (
             "SELECT 1 FROM t GROUP BY TUMBLE(u.ts, INTERVAL '1' MINUTE)",

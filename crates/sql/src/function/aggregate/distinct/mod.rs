@@ -28,7 +28,8 @@ use super::{
     sql_name,
 };
 use pairs::Pairs;
-use values::{Values, comparable, unambiguous};
+pub(super) use values::unambiguous;
+use values::{Values, comparable};
 
 /// The columns of a state.
 pub(super) fn state_fields(args: &StateFieldsArgs<'_>) -> Vec<FieldRef> {

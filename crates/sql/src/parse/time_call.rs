@@ -1,0 +1,107 @@
+//! Calls that name a unit of time, as functions whose names have it: `EXTRACT(unit FROM x)`, `FLOOR(x TO unit)`,
+//! `CEIL(x TO unit)`, `TIMESTAMPADD(unit, n, x)`, `TIMESTAMPDIFF(unit, a, b)`. And what asks for the present time, which
+//! is refused.
+
+use datafusion::sql::sqlparser::ast::{
+    CeilFloorKind, DateTimeField, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident,
+};
+use datafusion::sql::sqlparser::tokenizer::Span;
+
+use super::{dialect::call, interval::place, refusal::Refusal};
+use crate::function::time::{ADD, CEIL, DIFF, EXTRACT, FLOOR, Unit};
+
+/// What a unit is used for.
+type Use = fn(Unit) -> bool;
+
+/// Rewrites such a call; others stay.
+///
+/// # Errors
+/// A unit that the call does not take, and what tells the present time.
+pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Refusal> {
+    let rewritten = match expr {
+        Expr::Extract { field, expr, .. } => {
+            let name = unit(EXTRACT, "EXTRACT", &field.to_string(), place(expr), |_| true)?;
+            call(Ident::new(name), vec![std::mem::replace(&mut **expr, nothing())])
+        }
+        Expr::Floor { field: CeilFloorKind::DateTimeField(field), expr } if *field != DateTimeField::NoDateTime => {
+            cut(FLOOR, "FLOOR", field, expr)?
+        }
+        Expr::Ceil { field: CeilFloorKind::DateTimeField(field), expr } if *field != DateTimeField::NoDateTime => {
+            cut(CEIL, "CEIL", field, expr)?
+        }
+        Expr::Function(function) => return unit_argument(function),
+        _ => return Ok(()),
+    };
+    *expr = rewritten;
+    Ok(())
+}
+
+fn nothing() -> Expr {
+    Expr::Tuple(vec![])
+}
+
+fn cut(prefix: &str, shown: &str, field: &DateTimeField, expr: &mut Expr) -> Result<Expr, Refusal> {
+    let name = unit(prefix, shown, &field.to_string(), place(expr), Unit::cuts)?;
+    Ok(call(Ident::new(name), vec![std::mem::replace(expr, nothing())]))
+}
+
+/// Moves the unit of `TIMESTAMPADD` and `TIMESTAMPDIFF` into the name.
+fn unit_argument(function: &mut Function) -> Result<(), Refusal> {
+    let name = function.name.to_string().to_lowercase();
+    refuse_present_time(&name, function)?;
+    let prefix = match name.as_str() {
+        "timestampadd" => ADD,
+        "timestampdiff" => DIFF,
+        _ => return Ok(()),
+    };
+    let FunctionArguments::List(list) = &mut function.args else { return Ok(()) };
+    if let Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Identifier(named)))) = list.args.first() {
+        let name = unit(prefix, &name.to_uppercase(), &named.value, named.span, Unit::adds)?;
+        list.args.remove(0);
+        function.name = vec![Ident::new(name)].into();
+    }
+    Ok(())
+}
+
+fn unit(prefix: &str, shown: &str, unit: &str, span: Span, taken: Use) -> Result<String, Refusal> {
+    let wanted = unit.to_lowercase();
+    let names = || Unit::ALL.iter().filter(|(unit, _)| taken(*unit)).map(|(_, name)| *name);
+    if names().any(|name| name == wanted) {
+        return Ok(format!("{prefix}{wanted}"));
+    }
+    let known = names().collect::<Vec<_>>().join(", ").to_uppercase();
+    Err(Refusal::new(format!("{shown} does not take the unit {}", unit.to_uppercase()), span)
+        .hint(format!("units are {known}")))
+}
+
+/// The present time is another in each run: a live run and its batch could not agree.
+fn refuse_present_time(name: &str, function: &Function) -> Result<(), Refusal> {
+    const PRESENT: [&str; 10] = [
+        "current_date",
+        "current_time",
+        "current_timestamp",
+        "current_row_timestamp",
+        "localtime",
+        "localtimestamp",
+        "now",
+        "proctime",
+        "current_watermark",
+        "unix_timestamp",
+    ];
+    let no_arguments = match &function.args {
+        FunctionArguments::None => true,
+        FunctionArguments::List(list) => list.args.is_empty(),
+        FunctionArguments::Subquery(_) => false,
+    };
+    let span = function.name.0.first().and_then(|part| part.as_ident()).map_or(Span::empty(), |ident| ident.span);
+    if name == "current_watermark" {
+        return Err(Refusal::new("CURRENT_WATERMARK is not supported", span)
+            .hint("a history has no watermark; late rows go to the table of SET 'tidemill.late-output...'"));
+    }
+    if no_arguments && PRESENT.contains(&name) {
+        let name = name.to_uppercase();
+        return Err(Refusal::new(format!("{name} is not supported: it is another in each run"), span)
+            .hint("use the rows' event time, or write the time as a literal: TIMESTAMP '2026-11-29 10:00:00'"));
+    }
+    Ok(())
+}
