@@ -19,6 +19,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    Demo(command::demo::Arguments),
     Run(command::run::Arguments),
     Reconcile(command::reconcile::Arguments),
 }
@@ -26,6 +27,7 @@ enum Command {
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let outcome = match arguments.command {
+        Command::Demo(arguments) => command::demo::run(&arguments),
         Command::Run(arguments) => command::run::run(&arguments),
         Command::Reconcile(arguments) => command::reconcile::run(&arguments),
     };

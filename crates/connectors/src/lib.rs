@@ -1,6 +1,6 @@
 //! The systems that Tidemill reads from and writes to, and the formats of their bytes.
 //!
-//! **Owns** one folder per system (`filesystem`, `stdio`, `print`, `blackhole`), the formats, and
+//! **Owns** one folder per system (`filesystem`, `stdio`, `shop`, `print`, `blackhole`), the formats, and
 //! [`connectors`], the one list of all of them.
 //! **Never** knows an operator, a plan or SQL: it sees a table's columns and options, through the
 //! contracts of `tidemill_runtime::connector`. One system never imports another.
@@ -12,6 +12,7 @@ pub mod console;
 pub mod filesystem;
 pub mod format;
 pub mod print;
+pub mod shop;
 pub mod stdio;
 
 use std::sync::Arc;
@@ -24,6 +25,7 @@ pub fn connectors() -> Connectors {
     Connectors::new(vec![
         Arc::new(filesystem::FilesystemConnector),
         Arc::new(stdio::StdioConnector),
+        Arc::new(shop::ShopConnector::default()),
         Arc::new(print::PrintConnector),
         Arc::new(blackhole::BlackholeConnector),
     ])
