@@ -45,14 +45,21 @@ pub(super) fn check(table: &TableSpec) -> Result<()> {
                 .hint(format!("its columns are: {}", NAMES.join(", ")))
         })?;
         if *field.data_type() != expected {
-            let declared = sql_type(field.data_type());
+            let declared = shown(field.data_type());
             return Err(Error::invalid(format!(
                 "the column '{name}' of the table '{table}' is declared as {declared}"
             ))
-            .hint(format!("the shop gives it as {}", sql_type(&expected))));
+            .hint(format!("the shop gives it as {}", shown(&expected))));
         }
     }
     Ok(())
+}
+
+/// A type with its fields: of a ROW they are what is wrong.
+fn shown(data_type: &DataType) -> String {
+    let DataType::Struct(fields) = data_type else { return sql_type(data_type) };
+    let fields = fields.iter().map(|field| format!("{} {}", field.name(), shown(field.data_type())));
+    format!("ROW<{}>", fields.collect::<Vec<_>>().join(", "))
 }
 
 /// The columns of `schema`, whose names and types [`check`] has seen.

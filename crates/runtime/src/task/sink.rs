@@ -78,3 +78,6 @@ async fn write(
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
