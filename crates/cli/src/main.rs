@@ -20,6 +20,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    Demo(command::demo::Arguments),
     Run(command::run::Arguments),
     Reconcile(command::reconcile::Arguments),
 }
@@ -27,6 +28,7 @@ enum Command {
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let outcome = match arguments.command {
+        Command::Demo(arguments) => command::demo::run(&arguments),
         Command::Run(arguments) => command::run::run(&arguments),
         Command::Reconcile(arguments) => command::reconcile::run(&arguments),
     };

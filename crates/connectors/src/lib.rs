@@ -1,7 +1,7 @@
 //! The systems that Tidemill reads from and writes to, and the formats of their bytes.
 //!
-//! **Owns** one folder per system (`filesystem`, `stdio`, `datagen`, `nexmark`, `print`, `blackhole`), the
-//! formats, and [`connectors`], the one list of all of them.
+//! **Owns** one folder per system (`filesystem`, `stdio`, `datagen`, `nexmark`, `shop`, `print`, `blackhole`),
+//! the formats, and [`connectors`], the one list of all of them.
 //! **Never** knows an operator, a plan or SQL: it sees a table's columns and options, through the
 //! contracts of `tidemill_runtime::connector`. One system never imports another.
 //! **Start at** [`connectors`], then [`filesystem`]; bytes become rows in [`mod@format`], and
@@ -15,6 +15,7 @@ pub mod filesystem;
 pub mod format;
 pub mod nexmark;
 pub mod print;
+pub mod shop;
 pub mod stdio;
 mod synthetic;
 
@@ -30,6 +31,7 @@ pub fn connectors() -> Connectors {
         Arc::new(stdio::StdioConnector),
         Arc::new(datagen::DatagenConnector),
         Arc::new(nexmark::NexmarkConnector),
+        Arc::new(shop::ShopConnector::default()),
         Arc::new(print::PrintConnector),
         Arc::new(blackhole::BlackholeConnector),
     ])

@@ -1,5 +1,6 @@
 //! One file a verb, and what verbs share: loading a file, and the runtime.
 
+pub(crate) mod demo;
 pub(crate) mod reconcile;
 pub(crate) mod run;
 

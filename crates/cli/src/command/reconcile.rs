@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use tidemill_connectors::console::Console;
 use tidemill_core::Result;
 use tidemill_deploy::reconcile::{Report, reconcile, run_live};
 
@@ -55,26 +56,34 @@ async fn execute(arguments: &Arguments) -> Result<ExitCode> {
         saved::save(folder, &live)?;
     }
     let Some(report) = reconcile(&pipeline, &live, interrupted).await? else { return Ok(ExitCode::from(130)) };
-    print(&report);
-    Ok(if report.balanced() { ExitCode::SUCCESS } else { ExitCode::from(3) })
+    Console::Output.write(text(&report).as_bytes())?;
+    Ok(exit_code(&report))
 }
 
-fn print(report: &Report) {
+/// What was found: a line a statement, and the rows that differ.
+pub(super) fn text(report: &Report) -> String {
+    let mut text = String::new();
     for statement in &report.statements {
         let verdict = if statement.differences.is_empty() { "balanced" } else { "DIFFERENT" };
-        println!(
-            "{}: {verdict}: {} rows live, {} in the batch, {} of them moved by {} late rows",
+        text.push_str(&format!(
+            "{}: {verdict}: {} rows live, {} in the batch, {} of them moved by {} late rows\n",
             statement.name,
             statement.live_rows,
             statement.batch_rows,
             statement.moved_by_late_rows,
             statement.late_rows
-        );
+        ));
         for difference in statement.differences.iter().take(SHOWN) {
-            println!("  {difference}");
+            text.push_str(&format!("  {difference}\n"));
         }
         if statement.differences.len() > SHOWN {
-            println!("  and {} more", statement.differences.len() - SHOWN);
+            text.push_str(&format!("  and {} more\n", statement.differences.len() - SHOWN));
         }
     }
+    text
+}
+
+/// The exit code that says what was found.
+pub(super) fn exit_code(report: &Report) -> ExitCode {
+    if report.balanced() { ExitCode::SUCCESS } else { ExitCode::from(3) }
 }

@@ -19,6 +19,14 @@ impl Connectors {
         Self { list }
     }
 
+    /// These systems, and `connector` in the place of the one that has its name.
+    #[must_use]
+    pub fn with(mut self, connector: Arc<dyn Connector>) -> Self {
+        self.list.retain(|other| other.name() != connector.name());
+        self.list.push(connector);
+        self
+    }
+
     /// The system called `name`.
     pub fn get(&self, name: &str) -> Result<&Arc<dyn Connector>> {
         self.list.iter().find(|c| c.name() == name).ok_or_else(|| {

@@ -1,7 +1,7 @@
 //! What the engine asks of a system that it writes.
 
 use async_trait::async_trait;
-use tidemill_core::{Epoch, EventBatch, Result};
+use tidemill_core::{Epoch, EventBatch, Result, Watermark};
 
 /// Which row kinds a stream of changes has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,11 +45,18 @@ pub trait SinkFactory: Send + Sync {
 /// - Rows become visible at `commit` of the epoch that they were written in, whole, and not before.
 ///   A sink that can't wait (a terminal) shows them at `write`, and its documentation says so.
 /// - Committing an epoch twice equals committing it once.
+/// - `progress` comes between the rows that it speaks of and those that follow, and never goes back.
 /// - After `abort` nothing that was not committed is left behind. It is called at most once, last.
 #[async_trait]
 pub trait Sink: Send {
     /// Takes rows, in the order of the stream.
     async fn write(&mut self, batch: &EventBatch) -> Result<()>;
+
+    /// Hears, in a live run, how far the statement has come: the results of every window that is complete at
+    /// `watermark` have been written. A sink that stores rows does not care.
+    async fn progress(&mut self, _watermark: Watermark) -> Result<()> {
+        Ok(())
+    }
 
     /// Makes all that was written so far durable, but not visible.
     async fn prepare(&mut self, epoch: Epoch) -> Result<()>;

@@ -73,6 +73,11 @@ impl Gate {
         }
     }
 
+    /// How far all edges have come: the minimum of their watermarks.
+    pub(crate) fn watermark(&self) -> Watermark {
+        self.watermarks.iter().copied().min().unwrap_or(Watermark::MIN)
+    }
+
     /// The barrier that all channels have reached. One that has ended has reached every barrier.
     fn aligned(&self) -> Option<Epoch> {
         let reached = self.channels.iter().find_map(|c| c.barrier)?;

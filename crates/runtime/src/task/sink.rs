@@ -1,6 +1,6 @@
 //! The loop of a sink: writes rows, prepares at barriers, and commits when the job says so.
 
-use tidemill_core::{Epoch, Error, ErrorKind, Result};
+use tidemill_core::{Epoch, Error, ErrorKind, Result, Watermark};
 use tokio::sync::mpsc;
 
 use super::Reporter;
@@ -41,13 +41,20 @@ async fn write(
     reporter: &Reporter,
 ) -> Result<()> {
     let mut reading = true;
+    let mut progress = Watermark::MIN;
     loop {
         // Rows first: a commit that waits for a batch loses nothing.
         tokio::select! {
             biased;
             received = gate.receive(), if reading => match received {
                 Ok(Received::Data { batch, .. }) => sink.write(&batch).await?,
-                Ok(Received::Watermark { .. }) => {}
+                Ok(Received::Watermark { .. }) => {
+                    // The edge that has moved may not be the one that is furthest behind.
+                    if gate.watermark() > progress {
+                        progress = gate.watermark();
+                        sink.progress(progress).await?;
+                    }
+                }
                 Ok(Received::Barrier(epoch)) => {
                     sink.prepare(epoch).await?;
                     reporter.passed(epoch);
@@ -71,3 +78,6 @@ async fn write(
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
