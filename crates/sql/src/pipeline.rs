@@ -182,7 +182,7 @@ impl Loader<'_> {
                     Statement::Query { query, excerpt } => self.query(query, excerpt).await?,
                     _ => return Err(Error::internal("EXPLAIN of a statement that has no plan")),
                 };
-                self.answers.push(Answer::Plan(planned));
+                self.answers.push(Answer::Plan(Box::new(planned)));
                 Ok(())
             }
             Statement::ShowTables => self.answer(answer::names("table name", self.session.tables.names())),

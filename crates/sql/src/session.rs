@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use datafusion::catalog::view::ViewTable;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::common::{DFSchema, TableReference};
 use datafusion::config::{ConfigNonZeroUsize, ConfigOptions};
 use datafusion::execution::session_state::SessionStateBuilder;
@@ -16,7 +17,7 @@ use datafusion::optimizer::{Optimizer, OptimizerContext, OptimizerRule};
 use datafusion::prelude::{SessionConfig, SessionContext};
 use datafusion::sql::parser::Statement as DfStatement;
 use datafusion::sql::sqlparser::ast;
-use tidemill_core::{Excerpt, Result};
+use tidemill_core::{Error, Excerpt, Result};
 use tidemill_runtime::time_zone::TimeZone;
 
 use crate::catalog::{SharedCatalog, Table};
@@ -124,6 +125,7 @@ impl Session {
 /// Rules that hold on input without an end. DataFusion's own list assumes that input ends: it would
 /// rewrite distinct aggregates and push limits.
 pub(crate) fn optimize_for_live(plan: LogicalPlan, state: &SessionState, excerpt: &Excerpt) -> Result<LogicalPlan> {
+    refuse_subqueries(&plan, excerpt)?;
     let rules: Vec<Arc<dyn OptimizerRule + Send + Sync>> = vec![
         Arc::new(SimplifyExpressions::new()),
         Arc::new(PushDownFilter::new()),
@@ -131,4 +133,25 @@ pub(crate) fn optimize_for_live(plan: LogicalPlan, state: &SessionState, excerpt
     ];
     let context = OptimizerContext::new_with_config_options(Arc::clone(state.config_options()));
     Optimizer::with_rules(rules).optimize(plan, &context, |_, _| {}).map_err(|e| plan_error(e, excerpt))
+}
+
+/// Subqueries in expressions are joins, which a live run does not have yet.
+fn refuse_subqueries(plan: &LogicalPlan, excerpt: &Excerpt) -> Result<()> {
+    let is_subquery = |expr: &Expr| {
+        Ok(matches!(expr, Expr::InSubquery(_) | Expr::Exists(_) | Expr::ScalarSubquery(_) | Expr::SetComparison(_)))
+    };
+    let found = plan.exists(|node| {
+        let mut found = false;
+        node.apply_expressions(|expr| {
+            found |= expr.exists(is_subquery)?;
+            Ok(TreeNodeRecursion::Continue)
+        })?;
+        Ok(found)
+    });
+    if found.map_err(|e| plan_error(e, excerpt))? {
+        return Err(Error::invalid("a subquery in an expression is not supported in a live run yet")
+            .hint("run the file with --batch")
+            .at(excerpt.clone()));
+    }
+    Ok(())
 }

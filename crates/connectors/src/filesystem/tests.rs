@@ -181,6 +181,9 @@ async fn links_are_followed_and_one_in_a_circle_is_an_error() {
     let folder = folder_of(&["in/a.json", "elsewhere/b.json"]);
     std::os::unix::fs::symlink(folder.path().join("elsewhere"), folder.path().join("in/link")).unwrap();
     assert_eq!(partitions(folder.path(), "in").await, ["in/a.json", "in/link/b.json"]);
+    // A link to nothing is no file.
+    std::os::unix::fs::symlink(folder.path().join("nothing"), folder.path().join("in/broken")).unwrap();
+    assert_eq!(partitions(folder.path(), "in").await, ["in/a.json", "in/link/b.json"]);
     std::os::unix::fs::symlink(folder.path().join("in"), folder.path().join("in/circle")).unwrap();
     let error = open_error(folder.path(), "in").await;
     assert!(error.message().starts_with("cannot read the folder '"), "{error}");

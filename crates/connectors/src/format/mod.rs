@@ -99,6 +99,12 @@ impl TextFormat {
     pub fn decoder(&self, request: &ScanRequest) -> Result<Arc<dyn RecordDecoder>> {
         let columns = Arc::clone(&request.columns);
         match self {
+            Self::Csv { options: CsvOptions { ignore_parse_errors: true, .. }, .. } if request.keep_rejected => {
+                Err(nothing_rejected("csv"))
+            }
+            Self::Json(JsonOptions { ignore_parse_errors: true, .. }) if request.keep_rejected => {
+                Err(nothing_rejected("json"))
+            }
             Self::Csv { record, options } => {
                 Ok(Arc::new(CsvDecoder::new(columns, record, options.clone())?.keep_rejected(request.keep_rejected)))
             }
@@ -120,6 +126,10 @@ impl TextFormat {
     /// An encoder for rows of `schema`.
     pub fn encoder(&self, schema: SchemaRef) -> Result<Box<dyn RowEncoder>> {
         match self {
+            Self::Csv { options: CsvOptions { ignore_first_line: true, .. }, .. } => Err(Error::invalid(
+                "'csv.ignore-first-line' is for reading: what is written has no header, so its first row would be lost",
+            )
+            .hint("declare the table that is written without the option")),
             Self::Csv { options, .. } => Ok(Box::new(CsvEncoder::new(schema, options.clone())?)),
             Self::Json(options) => Ok(Box::new(JsonEncoder::new(schema, options.clone())?)),
         }
@@ -136,6 +146,12 @@ fn record(table: &TableSpec) -> SchemaRef {
     let fields = table.schema.fields().iter();
     let stands = |name: &str| !table.partitioned_by.iter().any(|column| &**column == name);
     Arc::new(Schema::new(fields.filter(|field| stands(field.name())).cloned().collect::<Vec<_>>()))
+}
+
+/// Both a dead-letter output and the option say what becomes of a row that does not parse.
+fn nothing_rejected(format: &str) -> Error {
+    Error::invalid(format!("with '{format}.ignore-parse-errors' = 'true' no row is left for the dead-letter table"))
+        .hint("leave out the option, or the SET 'tidemill.dead-letter...'")
 }
 
 /// An error of a format, with the place where the format is named.

@@ -16,7 +16,7 @@ pub enum Answer {
     /// Rows of text.
     Rows(RecordBatch),
     /// A statement whose plan is to be shown; it does not run.
-    Plan(PlannedStatement),
+    Plan(Box<PlannedStatement>),
 }
 
 /// One column of names.

@@ -163,7 +163,7 @@ pub fn finish_interrupted(table: &Path) -> Result<()> {
 /// The visible files of a folder, which may not be there yet.
 ///
 /// # Errors
-/// It has a visible folder, too.
+/// It has a visible folder, too, or a file that is no part: nobody's file is deleted by mistake.
 pub fn replaceable(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut files = vec![];
     for entry in entries(folder)? {
@@ -179,6 +179,16 @@ pub fn replaceable(folder: &Path) -> Result<Vec<PathBuf>> {
                 name.display()
             ))
             .hint("move the folder away, or name its columns in PARTITIONED BY if it is a partition"));
+        }
+        if !name.as_encoded_bytes().starts_with(b"part-") {
+            return Err(Error::invalid(format!(
+                "cannot overwrite '{}': the file '{}' in it is no part of a table",
+                folder.display(),
+                name.display()
+            ))
+            .hint(
+                "move the file away; a table's folder holds files called part-..., and nothing else that is visible",
+            ));
         }
         files.push(path);
     }

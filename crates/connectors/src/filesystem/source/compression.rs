@@ -54,12 +54,14 @@ pub(super) fn uncompressed(file: File, path: &Path) -> io::Result<Box<dyn Read +
     let head = file.fill_buf()?;
     let found = [Compression::Gzip, Compression::Zstd].into_iter().find(|c| head.starts_with(c.magic()));
     match (found, Compression::of_name(path)) {
-        (Some(Compression::Gzip), _) => {
-            Ok(Box::new(Uncompressed { compression: Compression::Gzip, bytes: MultiGzDecoder::new(file) }))
-        }
+        (Some(Compression::Gzip), _) => Ok(Box::new(Uncompressed {
+            compression: Compression::Gzip,
+            bytes: MultiGzDecoder::new(file),
+            failed: None,
+        })),
         (Some(Compression::Zstd), _) => {
             let bytes = zstd::Decoder::with_buffer(file)?;
-            Ok(Box::new(Uncompressed { compression: Compression::Zstd, bytes }))
+            Ok(Box::new(Uncompressed { compression: Compression::Zstd, bytes, failed: None }))
         }
         (None, Some(named)) => Err(io::Error::new(
             ErrorKind::InvalidData,
@@ -84,22 +86,40 @@ fn unsupported(path: &Path) -> Option<&'static str> {
 struct Uncompressed<R> {
     compression: Compression,
     bytes: R,
+    /// What went wrong after bytes that are still to be given.
+    failed: Option<io::Error>,
 }
 
 impl<R: Read> Read for Uncompressed<R> {
+    /// Fills the buffer: decompressors give a little at a time, and chunks of that size would cost more than they hold.
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.bytes.read(buffer).map_err(|e| {
-            let name = self.compression.name();
-            match e.kind() {
-                ErrorKind::Interrupted => e,
-                ErrorKind::UnexpectedEof => {
-                    io::Error::new(e.kind(), format!("the {name} data ends too early, so the file is not whole"))
-                }
-                ErrorKind::InvalidData | ErrorKind::InvalidInput | ErrorKind::Other => {
-                    io::Error::new(ErrorKind::InvalidData, format!("the {name} data is damaged ({e})"))
-                }
-                _ => e,
+        let mut filled = 0;
+        while filled < buffer.len() && self.failed.is_none() {
+            match self.bytes.read(&mut buffer[filled..]) {
+                Ok(0) => break,
+                Ok(count) => filled += count,
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(e) => self.failed = Some(self.explain(e)),
             }
-        })
+        }
+        match self.failed.take_if(|_| filled == 0) {
+            Some(e) => Err(e),
+            None => Ok(filled),
+        }
+    }
+}
+
+impl<R> Uncompressed<R> {
+    fn explain(&self, e: io::Error) -> io::Error {
+        let name = self.compression.name();
+        match e.kind() {
+            ErrorKind::UnexpectedEof => {
+                io::Error::new(e.kind(), format!("the {name} data ends too early, so the file is not whole"))
+            }
+            ErrorKind::InvalidData | ErrorKind::InvalidInput | ErrorKind::Other => {
+                io::Error::new(ErrorKind::InvalidData, format!("the {name} data is damaged ({e})"))
+            }
+            _ => e,
+        }
     }
 }

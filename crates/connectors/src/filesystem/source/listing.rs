@@ -48,7 +48,12 @@ impl Listing {
         let walk = WalkDir::new(folder).follow_links(true).sort_by_file_name();
         let mut files = vec![];
         for entry in walk.into_iter().filter_entry(|entry| entry.depth() == 0 || !hidden(entry)) {
-            let entry = entry.map_err(|e| unreadable(folder, e))?;
+            let entry = match entry {
+                Ok(entry) => entry,
+                // Gone since the folder was listed, or a link to nothing: there is no file.
+                Err(e) if e.depth() > 0 && is_gone(&e) => continue,
+                Err(e) => return Err(unreadable(folder, e)),
+            };
             if entry.file_type().is_file() {
                 files.push(self.found(entry.into_path()));
             }
@@ -110,6 +115,10 @@ fn is_pattern(path: &str) -> bool {
 
 fn hidden(entry: &DirEntry) -> bool {
     entry.file_name().to_string_lossy().starts_with(['.', '_'])
+}
+
+fn is_gone(e: &walkdir::Error) -> bool {
+    e.io_error().is_some_and(|io| io.kind() == ErrorKind::NotFound)
 }
 
 fn unreadable(folder: &Path, e: walkdir::Error) -> Error {

@@ -63,9 +63,9 @@ pub struct CsvOptions {
     /// The text that is NULL.
     pub(super) null_literal: Option<Box<str>>,
     /// A field that does not parse is NULL and a record that does not parse is skipped, where both are errors otherwise.
-    pub(super) ignore_parse_errors: bool,
+    pub(in crate::format) ignore_parse_errors: bool,
     /// The first record of a file is a header.
-    pub(super) ignore_first_line: bool,
+    pub(in crate::format) ignore_first_line: bool,
     /// A decimal may be written as `1E+5`.
     pub(super) scientific_notation: bool,
 }

@@ -15,7 +15,7 @@ impl Given {
         for (number, partition) in ["a=1", "a=2"].into_iter().enumerate() {
             let partition = folder.path().join(partition);
             fs::create_dir(&partition).unwrap();
-            for old in ["old 1.json", "old 2.json", ".hidden", "_SUCCESS"] {
+            for old in ["part-old 1.json", "part-old 2.json", ".hidden", "_SUCCESS"] {
                 fs::write(partition.join(old), "old").unwrap();
             }
             let part = Part::new(&partition, "r", number as u64, "json");
@@ -163,7 +163,7 @@ fn a_decision_reaches_nothing_outside_of_its_table() {
 #[test]
 fn what_is_encoded_is_decoded() {
     let given = Given::new();
-    fs::write(given.folder.path().join("a=1/line\nend é.json"), "old").unwrap();
+    fs::write(given.folder.path().join("a=1/part-line\nend é.json"), "old").unwrap();
     let replacement = given.decide().unwrap();
     let text = replacement.encode().unwrap();
     assert_eq!(Replacement::decode(given.folder.path(), replacement.decision.clone(), &text), Some(replacement));
