@@ -73,7 +73,8 @@ impl Part {
 #[derive(Debug)]
 pub struct StagedPart {
     part: Part,
-    file: File,
+    /// `None` while it rests: the process may have fewer files open than there are parts.
+    file: Option<File>,
     bytes: u64,
 }
 
@@ -86,16 +87,37 @@ impl StagedPart {
             return Err(failed("create", &part.visible, io::ErrorKind::AlreadyExists.into()));
         }
         match File::create_new(&part.staged) {
-            Ok(file) => Ok(Self { part, file, bytes: 0 }),
+            Ok(file) => Ok(Self { part, file: Some(file), bytes: 0 }),
             Err(e) => Err(failed("create", &part.staged, e)),
         }
     }
 
     /// Appends bytes.
     pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
-        self.file.write_all(bytes).map_err(|e| failed("write", &self.part.staged, e))?;
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let written = self.file().and_then(|file| file.write_all(bytes));
+        written.map_err(|e| failed("write", &self.part.staged, e))?;
         self.bytes += bytes.len() as u64;
         Ok(())
+    }
+
+    /// Closes the file until it is written to again.
+    pub fn rest(&mut self) {
+        self.file = None;
+    }
+
+    /// Whether the file is open.
+    pub fn is_open(&self) -> bool {
+        self.file.is_some()
+    }
+
+    fn file(&mut self) -> io::Result<&mut File> {
+        if self.file.is_none() {
+            self.file = Some(File::options().append(true).open(&self.part.staged)?);
+        }
+        self.file.as_mut().ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
     /// How many bytes were appended.
@@ -104,8 +126,9 @@ impl StagedPart {
     }
 
     /// Makes what was written survive a crash of the machine.
-    pub fn sync(&self) -> Result<()> {
-        self.file.sync_all().map_err(|e| failed("write", &self.part.staged, e))
+    pub fn sync(&mut self) -> Result<()> {
+        let synced = self.file().and_then(|file| file.sync_all());
+        synced.map_err(|e| failed("write", &self.part.staged, e))
     }
 
     /// Closes the file.

@@ -130,9 +130,6 @@ impl FilesystemSink {
 
     fn write_to(&mut self, folder: &str, rows: &RecordBatch, now: Instant) -> Result<()> {
         if !self.open.contains(folder) {
-            if let Some(oldest) = self.open.to_close_for_another() {
-                self.close(&oldest)?;
-            }
             let part = self.begin_part(folder, now)?;
             self.open.insert(folder, part);
         }

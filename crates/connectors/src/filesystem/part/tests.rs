@@ -60,7 +60,7 @@ fn no_file_is_ever_replaced() {
 #[cfg(target_os = "linux")]
 fn a_full_disk_names_the_file_and_the_remedy() {
     let file = OpenOptions::new().write(true).open("/dev/full").unwrap();
-    let mut staged = StagedPart { part: Part::new(Path::new("out"), "r", 0, "json"), file, bytes: 0 };
+    let mut staged = StagedPart { part: Part::new(Path::new("out"), "r", 0, "json"), file: Some(file), bytes: 0 };
     let error = staged.write(b"x\n").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unavailable);
     assert!(error.message().starts_with("cannot write 'out/.part-r-0.json.inprogress': "), "{error}");

@@ -1,4 +1,4 @@
-//! The parts that grow: one a folder, and not too many at once, whatever the number of partitions.
+//! The parts that grow: one a folder, of which not too many have their file open, whatever the number of partitions.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -9,13 +9,13 @@ use tidemill_core::{Error, Result};
 use crate::filesystem::part::{Part, StagedPart};
 use crate::format::FileWriter;
 
-/// How many parts may grow at once. The one that was written to least recently is closed for another.
+/// How many parts may have their file open. The one that was written to least recently rests for another.
 const OPEN_MAX: usize = 100;
 
 /// How many encoded bytes are gathered before they are written to the file.
 const WRITE_BYTES: usize = 256 << 10;
 
-/// How many bytes all parts together may hold back in memory. The one with the most gives them away.
+/// How many bytes all parts together may hold back in memory. Then those with the most give theirs away, until half is left.
 const HELD_BYTES_MAX: usize = 64 << 20;
 
 /// A part that grows.
@@ -66,6 +66,11 @@ impl OpenPart {
         written
     }
 
+    /// What waits in memory.
+    fn waiting_bytes(&self) -> usize {
+        self.encoded.len() + self.held_bytes
+    }
+
     /// About how large the file would be, were it closed now.
     fn bytes(&self) -> u64 {
         self.staged.bytes() + self.encoded.len() as u64 + self.held_bytes as u64
@@ -77,20 +82,14 @@ impl OpenPart {
 pub struct OpenParts {
     parts: BTreeMap<String, OpenPart>,
     writes: u64,
+    /// What waits in memory, of all parts.
+    waiting_bytes: usize,
 }
 
 impl OpenParts {
     /// Whether a part grows in the folder.
     pub fn contains(&self, folder: &str) -> bool {
         self.parts.contains_key(folder)
-    }
-
-    /// The folder whose part must be closed before one more is begun, if there are too many.
-    pub fn to_close_for_another(&self) -> Option<String> {
-        if self.parts.len() < OPEN_MAX {
-            return None;
-        }
-        self.parts.iter().min_by_key(|(_, part)| part.used).map(|(folder, _)| folder.clone())
     }
 
     /// The first folder with such a part.
@@ -101,6 +100,7 @@ impl OpenParts {
     /// Adds a part.
     pub fn insert(&mut self, folder: &str, part: OpenPart) {
         self.parts.insert(folder.to_owned(), part);
+        self.rest();
     }
 
     /// Writes rows to the folder's part, and says how large it now is.
@@ -109,26 +109,60 @@ impl OpenParts {
         let no_part = || Error::internal(format!("no part grows in the folder '{folder}'"));
         let part = self.parts.get_mut(folder).ok_or_else(no_part)?;
         part.used = self.writes;
+        let (was_open, waited) = (part.staged.is_open(), part.waiting_bytes());
         part.write(rows)?;
-        let bytes = part.bytes();
-        if self.parts.values().map(|part| part.held_bytes).sum::<usize>() > HELD_BYTES_MAX
-            && let Some(largest) = self.parts.values_mut().max_by_key(|part| part.held_bytes)
-        {
-            largest.release()?;
+        self.waiting_bytes = self.waiting_bytes - waited + part.waiting_bytes();
+        let (bytes, opened) = (part.bytes(), !was_open && part.staged.is_open());
+        if opened {
+            self.rest();
         }
+        self.release()?;
         Ok(bytes)
+    }
+
+    /// Closes files until there are not too many.
+    fn rest(&mut self) {
+        let mut open: Vec<&mut OpenPart> = self.parts.values_mut().filter(|part| part.staged.is_open()).collect();
+        if open.len() <= OPEN_MAX {
+            return;
+        }
+        open.sort_unstable_by_key(|part| part.used);
+        // Half of them at once, so that this is seldom looked at.
+        open.iter_mut().take(OPEN_MAX / 2).for_each(|part| part.staged.rest());
+    }
+
+    /// Gives what waits in memory to the files, if it is too much.
+    fn release(&mut self) -> Result<()> {
+        if self.waiting_bytes <= HELD_BYTES_MAX {
+            return Ok(());
+        }
+        let mut parts: Vec<&mut OpenPart> = self.parts.values_mut().collect();
+        parts.sort_unstable_by_key(|part| std::cmp::Reverse(part.waiting_bytes()));
+        for part in parts {
+            if self.waiting_bytes <= HELD_BYTES_MAX / 2 {
+                break;
+            }
+            let waited = part.waiting_bytes();
+            part.release()?;
+            part.staged.rest();
+            self.waiting_bytes = self.waiting_bytes - waited + part.waiting_bytes();
+        }
+        Ok(())
     }
 
     /// Ends the folder's part, whole and on the disk. On an error it stays among those that grow.
     pub fn close(&mut self, folder: &str) -> Result<Option<Part>> {
         if let Some(part) = self.parts.get_mut(folder) {
+            let waited = part.waiting_bytes();
             part.finish()?;
+            self.waiting_bytes -= waited;
         }
         Ok(self.parts.remove(folder).map(|part| part.staged.into_part()))
     }
 
     /// Takes all parts, as they are.
     pub fn take(&mut self) -> Vec<Part> {
+        self.waiting_bytes = 0;
         std::mem::take(&mut self.parts).into_values().map(|part| part.staged.into_part()).collect()
     }
 }
