@@ -49,7 +49,11 @@ async fn many_partitions_have_few_files_open_and_one_part_each() {
     sink.commit(Epoch(1)).await.unwrap();
     assert_eq!(folders(folder.path()).len(), 250);
     assert_eq!(lines(folder.path()).len(), 500);
-    assert_eq!(files(folder.path(), false).len(), 250, "one part a partition, though their files were closed in between");
+    assert_eq!(
+        files(folder.path(), false).len(),
+        250,
+        "one part a partition, though their files were closed in between"
+    );
 }
 
 #[tokio::test]
