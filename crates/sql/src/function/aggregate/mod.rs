@@ -11,20 +11,21 @@ mod grouped;
 mod min_max;
 mod ordered;
 mod sum;
+mod variance;
 
 #[cfg(test)]
 mod tests;
-mod variance;
 
 pub(crate) use ordered::Ordered;
 
 use std::sync::Arc;
 
-use arrow::datatypes::DataType;
 use datafusion::{
     common::{Result, exec_datafusion_err, plan_datafusion_err},
     logical_expr::AggregateUDF,
 };
+
+use crate::types::flink_type_name;
 
 /// Every aggregate function, by its lower-case name.
 #[must_use]
@@ -51,29 +52,4 @@ fn single_argument<'a, T>(function: &str, arguments: &'a [T]) -> Result<&'a T> {
 /// Arrow's array as the type that the plan promised.
 fn expect_array<T>(array: Option<&T>) -> Result<&T> {
     array.ok_or_else(|| exec_datafusion_err!("an aggregate function received a column of a type that was not planned"))
-}
-
-/// A type as SQL writes it.
-fn sql_name(data_type: &DataType) -> String {
-    match data_type {
-        DataType::Boolean => "BOOLEAN".into(),
-        DataType::Int8 => "TINYINT".into(),
-        DataType::Int16 => "SMALLINT".into(),
-        DataType::Int32 => "INT".into(),
-        DataType::Int64 => "BIGINT".into(),
-        DataType::Float32 => "FLOAT".into(),
-        DataType::Float64 => "DOUBLE".into(),
-        DataType::Decimal128(precision, scale) => format!("DECIMAL({precision}, {scale})"),
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => "STRING".into(),
-        DataType::Binary | DataType::LargeBinary | DataType::BinaryView => "BYTES".into(),
-        DataType::Date32 => "DATE".into(),
-        DataType::Time32(_) | DataType::Time64(_) => "TIME".into(),
-        DataType::Timestamp(_, None) => "TIMESTAMP".into(),
-        DataType::Timestamp(_, Some(_)) => "TIMESTAMP_LTZ".into(),
-        DataType::List(_) => "ARRAY".into(),
-        DataType::Map(..) => "MAP".into(),
-        DataType::Struct(_) => "ROW".into(),
-        DataType::Null => "NULL".into(),
-        other => other.to_string(),
-    }
 }

@@ -32,9 +32,9 @@ use tidemill_core::Error;
 use super::{
     distinct::{self, DistinctGroups},
     exact_sum::ExactSum,
-    expect_array,
+    expect_array, flink_type_name,
     grouped::{Grouped, OneGroup, Rows, Vectorized},
-    single_argument, sql_name,
+    single_argument,
 };
 use exact::{Moments, parts_of_decimal, parts_of_integer};
 
@@ -112,7 +112,7 @@ impl AggregateUDFImpl for Variance {
             DataType::Float32 | DataType::Float64 | DataType::Decimal128(..) => {}
             other => {
                 let name = self.name.to_uppercase();
-                return plan_err!("{name} takes a number, not a {}; CAST it to a number first", sql_name(other));
+                return plan_err!("{name} takes a number, not a {}; CAST it to a number first", flink_type_name(other));
             }
         }
         Ok(vec![argument.clone()])
@@ -202,7 +202,7 @@ impl VarianceGroups {
     }
 
     fn out_of_range(&self, value: f64) -> DataFusionError {
-        let result = sql_name(&self.result);
+        let result = flink_type_name(&self.result);
         let message = format!("{} is {value}, beyond the range of its type {result}", self.call);
         DataFusionError::External(Box::new(Error::data(message).hint("CAST the argument to DOUBLE")))
     }

@@ -28,9 +28,9 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::{
     distinct::unambiguous,
-    expect_array,
+    expect_array, flink_type_name,
     grouped::{Grouped, OneGroup, Rows, Vectorized, not_retractable},
-    single_argument, sql_name,
+    single_argument,
 };
 use registers::Registers;
 
@@ -64,7 +64,7 @@ impl AggregateUDFImpl for ApproxCountDistinct {
         let argument = single_argument(self.name(), types)?;
         match argument {
             DataType::List(_) | DataType::Map(..) | DataType::Struct(_) | DataType::Null => {
-                plan_err!("APPROX_COUNT_DISTINCT does not take a {}; name its parts instead", sql_name(argument))
+                plan_err!("APPROX_COUNT_DISTINCT does not take a {}; name its parts instead", flink_type_name(argument))
             }
             plain => Ok(vec![plain.clone()]),
         }

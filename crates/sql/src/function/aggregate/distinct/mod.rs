@@ -23,9 +23,8 @@ use datafusion::{
 };
 
 use super::{
-    expect_array,
+    expect_array, flink_type_name,
     grouped::{Grouped, Rows, not_retractable},
-    sql_name,
 };
 use pairs::Pairs;
 pub(super) use values::unambiguous;
@@ -72,7 +71,7 @@ impl DistinctGroups {
             return plan_err!("{}(DISTINCT ...) takes at least one argument", name.to_uppercase());
         }
         if let Some(argument) = arguments.iter().find(|argument| !comparable(argument.data_type())) {
-            let (name, type_name) = (name.to_uppercase(), sql_name(argument.data_type()));
+            let (name, type_name) = (name.to_uppercase(), flink_type_name(argument.data_type()));
             return plan_err!(
                 "{name}(DISTINCT {}): values of type {type_name} cannot be told apart yet; name their parts instead",
                 argument.name()

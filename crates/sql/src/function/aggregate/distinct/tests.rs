@@ -443,7 +443,10 @@ async fn no_rows_windows_and_wrong_types() {
                 FROM t WHERE i < 2 ORDER BY n DESC LIMIT 1";
     assert_eq!(number(query(&context, over).await.column(0), 0), Some(2));
     for (sql, message) in [
-        ("SELECT count(DISTINCT struct(i, k)), count(i) FROM t", "values of type ROW cannot be told apart yet"),
+        (
+            "SELECT count(DISTINCT struct(i, k)), count(i) FROM t",
+            "values of type ROW<c0 INT, c1 INT> cannot be told apart yet",
+        ),
         ("SELECT sum(DISTINCT s) FROM t", "SUM takes a number, not a STRING"),
         ("SELECT sum(DISTINCT i, i), count(i) FROM t", "SUM takes one argument, not 2"),
         ("SELECT sum(DISTINCT i) OVER (ORDER BY i ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) FROM t", "retract"),

@@ -24,8 +24,9 @@ use datafusion::{
 };
 
 use super::{
+    flink_type_name,
     grouped::{OneGroup, Vectorized},
-    single_argument, sql_name,
+    single_argument,
 };
 use counted::CountedValues;
 use extremes::Extremes;
@@ -93,7 +94,7 @@ impl AggregateUDFImpl for MinMax {
             || *value == DataType::Boolean;
         if !comparable {
             let name = self.name().to_uppercase();
-            return plan_err!("{name} takes a number, a STRING, a time or a BOOLEAN, not a {}", sql_name(value));
+            return plan_err!("{name} takes a number, a STRING, a time or a BOOLEAN, not a {}", flink_type_name(value));
         }
         Ok(vec![value.clone()])
     }

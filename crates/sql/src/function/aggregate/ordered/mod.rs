@@ -37,8 +37,8 @@ use datafusion::{
 };
 
 use super::{
+    flink_type_name,
     grouped::{Grouped, OneGroup, Vectorized},
-    sql_name,
 };
 use crate::types::map_type;
 use entries::Encoder;
@@ -159,10 +159,10 @@ impl AggregateUDFImpl for Ordered {
         let (arguments, keys) = types.split_at(types.len().saturating_sub(self.keys));
         let mut coerced = match (self.kind, arguments) {
             (Kind::ListAgg, [text] | [text, _]) if !text.is_string() => {
-                return plan_err!("LISTAGG takes a STRING, not a {}; CAST it to STRING first", sql_name(text));
+                return plan_err!("LISTAGG takes a STRING, not a {}; CAST it to STRING first", flink_type_name(text));
             }
             (Kind::ListAgg, [_, separator]) if !separator.is_string() => {
-                return plan_err!("the separator of LISTAGG is a STRING, not a {}", sql_name(separator));
+                return plan_err!("the separator of LISTAGG is a STRING, not a {}", flink_type_name(separator));
             }
             (Kind::ListAgg, [_] | [_, _]) => vec![DataType::Utf8View; arguments.len()],
             (Kind::ListAgg, _) => return plan_err!("LISTAGG takes a value and a separator"),
@@ -174,7 +174,7 @@ impl AggregateUDFImpl for Ordered {
             }
         };
         if let Some(value) = coerced.first().filter(|value| !Encoder::supports(value)) {
-            return plan_err!("{} does not take a {}", self.name().to_uppercase(), sql_name(value));
+            return plan_err!("{} does not take a {}", self.name().to_uppercase(), flink_type_name(value));
         }
         coerced.extend_from_slice(keys);
         Ok(coerced)
@@ -237,18 +237,18 @@ impl AggregateUDFImpl for Ordered {
 fn percentile_types(arguments: &[DataType]) -> Result<Vec<DataType>> {
     let number = |data_type: &DataType| data_type.is_numeric() || *data_type == DataType::Null;
     if !number(&arguments[0]) {
-        return plan_err!("PERCENTILE takes a number, not a {}", sql_name(&arguments[0]));
+        return plan_err!("PERCENTILE takes a number, not a {}", flink_type_name(&arguments[0]));
     }
     if !number(&arguments[1]) {
         return plan_err!(
             "the percentage of PERCENTILE is a number between 0 and 1, not a {}; write a call for each percentage",
-            sql_name(&arguments[1])
+            flink_type_name(&arguments[1])
         );
     }
     let mut types = vec![DataType::Float64, DataType::Float64];
     match arguments.get(2) {
         Some(frequency) if !frequency.is_integer() => {
-            plan_err!("the frequency of PERCENTILE is an integer, not a {}", sql_name(frequency))
+            plan_err!("the frequency of PERCENTILE is an integer, not a {}", flink_type_name(frequency))
         }
         Some(_) => {
             types.push(DataType::Int64);

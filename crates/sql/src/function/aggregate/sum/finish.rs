@@ -18,7 +18,7 @@ use super::{
 };
 use crate::function::aggregate::{
     exact_sum::{ExactSum, Float},
-    sql_name,
+    flink_type_name,
 };
 
 /// The function as it was called.
@@ -44,8 +44,10 @@ impl Call {
             DataType::Decimal128(..) => format!("write {name}({distinct}CAST({argument} AS DOUBLE))"),
             _ => format!("write {name}({distinct}CAST({argument} AS BIGINT)), or CAST it to DECIMAL(38, 0)"),
         };
-        let message =
-            format!("{name}({distinct}{argument}) is {value}, beyond the range of its type {}", sql_name(result));
+        let message = format!(
+            "{name}({distinct}{argument}) is {value}, beyond the range of its type {}",
+            flink_type_name(result)
+        );
         // It is the data that does not fit: the same statement may have run well yesterday.
         DataFusionError::External(Box::new(Error::data(message).hint(hint)))
     }

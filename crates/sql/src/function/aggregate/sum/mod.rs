@@ -33,8 +33,9 @@ use datafusion::{
 use super::{
     distinct::{self, DistinctGroups},
     exact_sum::ExactSum,
+    flink_type_name,
     grouped::{Grouped, OneGroup, Vectorized},
-    single_argument, sql_name,
+    single_argument,
 };
 use finish::{Call, Decimals, Floats, Integers};
 use groups::SumGroups;
@@ -107,7 +108,9 @@ impl Summation {
                 Box::new(SumGroups::new(Decimals::<i128>::new(call, *scale)))
             }
             DataType::Decimal128(_, scale) => Box::new(SumGroups::new(Decimals::<i256>::new(call, *scale))),
-            other => return plan_err!("{} takes a number, not a {}", self.name().to_uppercase(), sql_name(other)),
+            other => {
+                return plan_err!("{} takes a number, not a {}", self.name().to_uppercase(), flink_type_name(other));
+            }
         })
     }
 }
@@ -131,7 +134,7 @@ impl AggregateUDFImpl for Summation {
             DataType::Float32 | DataType::Float64 | DataType::Decimal128(..) => argument.clone(),
             other => {
                 let name = self.name().to_uppercase();
-                return plan_err!("{name} takes a number, not a {}; CAST it to a number first", sql_name(other));
+                return plan_err!("{name} takes a number, not a {}; CAST it to a number first", flink_type_name(other));
             }
         }])
     }
