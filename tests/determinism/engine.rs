@@ -66,7 +66,7 @@ pub fn run_live(window: Window, log: &Log, setting: &Setting) -> (Vec<Total>, Ve
         };
         job::run(graph, options, std::future::pending()).await.unwrap();
     });
-    (captured.totals(), captured.late())
+    (captured.totals(alike(window, log)), captured.late())
 }
 
 /// The batch's rows; sorted.
@@ -76,7 +76,12 @@ pub fn run_batch(window: Window, log: &Log, setting: &Setting) -> Vec<Total> {
         let pipeline = load(window, log, setting).await;
         batch::run(&pipeline, &captured, &HashMap::new(), std::future::pending()).await.unwrap();
     });
-    captured.totals()
+    captured.totals(alike(window, log))
+}
+
+/// How many windows of a key may be told alike: sessions, where a clock is put back.
+fn alike(window: Window, log: &Log) -> i64 {
+    if matches!(window, Window::Session { .. }) && log.zone.is_some() { 2 } else { 1 }
 }
 
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().unwrap());
@@ -145,7 +150,8 @@ struct Captured {
 }
 
 impl Captured {
-    fn totals(&self) -> Vec<Total> {
+    /// What is left once all is withdrawn that was; a group is in at most so many windows alike.
+    fn totals(&self, alike: i64) -> Vec<Total> {
         let mut changes: BTreeMap<Total, i64> = BTreeMap::new();
         for EventBatch { rows: batch, kinds, .. } in self.rows.lock().unwrap().iter() {
             let key = batch.column(2).as_string_view();
@@ -163,12 +169,13 @@ impl Captured {
                 let adds = kinds.as_ref().is_none_or(|kinds| kinds[row].adds());
                 let count = changes.entry(total(row)).or_default();
                 *count += if adds { 1 } else { -1 };
-                assert!((0..=1).contains(count), "a row comes before it is withdrawn, and once: {:?}", total(row));
+                assert!((0..=alike).contains(count), "a row comes before it is withdrawn, and once: {:?}", total(row));
             }
         }
-        changes.retain(|_, count| *count != 0);
-        assert!(changes.values().all(|&count| count == 1), "a window gives a group once: {changes:?}");
-        changes.into_keys().collect()
+        changes
+            .into_iter()
+            .flat_map(|(total, count)| std::iter::repeat_n(total, count.unsigned_abs() as usize))
+            .collect()
     }
 
     /// Reads the columns behind the source's three.

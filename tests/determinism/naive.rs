@@ -91,7 +91,7 @@ pub fn live_rows(window: Window, log: &Log) -> (Vec<Total>, Vec<Late>) {
         }
     }
     late.sort();
-    (totals(&members), late)
+    (told_totals(window, log.zone, &members), late)
 }
 
 /// What a batch gives: nothing is late; sorted.
@@ -113,14 +113,14 @@ pub fn batch_rows(window: Window, log: &Log) -> Vec<Total> {
             }
         }
         for (bounds, rows) in sessions.into_values().flatten() {
-            members.extend(rows.into_iter().map(|row| (told(log.zone, bounds), row)));
+            members.extend(rows.into_iter().map(|row| (bounds, row)));
         }
     } else {
         for (time_ms, row) in timed {
             members.extend(windows_of(window, local(log.zone, time_ms)).into_iter().map(|window| (window, row)));
         }
     }
-    totals(&members)
+    told_totals(window, log.zone, &members)
 }
 
 /// Every window [start, end) that holds the time, found by trying all that start near it.
@@ -178,13 +178,25 @@ fn judge_sessions<'a>(
         *of_key = others;
     }
     for (bounds, rows) in sessions.into_values().flatten() {
-        members.extend(rows.into_iter().map(|row| (told(zone, bounds), row)));
+        members.extend(rows.into_iter().map(|row| (bounds, row)));
     }
 }
 
 /// What clocks show at both ends.
 fn told(zone: Option<Tz>, (start_ms, end_ms): (i64, i64)) -> (i64, i64) {
     (local(zone, start_ms), local(zone, end_ms))
+}
+
+/// The bounds of sessions are instants until here: two can be told alike, and are two all the same.
+fn told_totals(window: Window, zone: Option<Tz>, members: &[((i64, i64), &Row)]) -> Vec<Total> {
+    let mut totals = totals(members);
+    if let Window::Session { .. } = window {
+        for total in &mut totals {
+            (total.start_ms, total.end_ms) = told(zone, (total.start_ms, total.end_ms));
+        }
+        totals.sort();
+    }
+    totals
 }
 
 /// Groups by window and key.

@@ -10,6 +10,7 @@ mod not_late;
 mod planner;
 mod run;
 mod session;
+mod sessions_apart;
 mod source;
 mod window;
 
@@ -18,4 +19,5 @@ pub use not_late::{LateRow, LateRows};
 pub(crate) use not_late::{identity_column, scan_with_identity};
 pub(crate) use planner::{BatchQueryPlanner, physical_plan};
 pub use run::{BatchOutcome, run};
+pub(crate) use sessions_apart::sessions_apart;
 pub(crate) use source::SourceTable;
