@@ -18,7 +18,7 @@ use tidemill_sql::{LoadOptions, Pipeline, PlannedStatement, SqlText, Table};
 use tokio::runtime::Runtime;
 
 use crate::given::{Given, GivenChunk};
-use crate::log::Log;
+use crate::log::{Log, timestamp};
 use crate::naive::{Late, Total};
 use crate::window::{Window, interval};
 
@@ -92,12 +92,14 @@ async fn load(window: Window, log: &Log, setting: &Setting) -> Pipeline {
         ms => format!("SET 'table.exec.emit.allow-lateness' = '{ms} ms';"),
     };
     let firing = firing(window, log, setting);
+    let latest = log.latest_ms.map(|ms| format!("SET 'tidemill.watermark.max-ahead' = '{}';", timestamp(ms)));
+    let latest = latest.unwrap_or_default();
     let (zone, time) = match log.zone {
         None => (String::new(), "TIMESTAMP"),
         Some(zone) => (format!("SET 'table.local-time-zone' = '{}';", zone.name()), "TIMESTAMP_LTZ"),
     };
     let sql = format!(
-        "{}{zone}{firing}
+        "{}{zone}{firing}{latest}
          CREATE TABLE events (k STRING, amount DECIMAL(10, 2), ts {time}(3), WATERMARK FOR ts AS ts - {})
          WITH ('connector' = 'given');
          SELECT window_start, window_end, k, COUNT(*) AS n, COUNT(amount) AS amounts, SUM(amount) AS total,

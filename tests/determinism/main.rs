@@ -81,6 +81,17 @@ proptest! {
     }
 
     #[test]
+    fn rows_that_are_too_far_ahead(
+        window in prop_oneof![tumbling(), hopping(), cumulating(), sessions()],
+        log in logs(),
+        latest_ms in -60_000..120_000i64,
+        settings in [settings(), settings()],
+    ) {
+        let lateness_ms = if matches!(window, Window::Session { .. }) { 0 } else { log.lateness_ms };
+        check(window, &Log { latest_ms: Some(latest_ms), lateness_ms, ..log }, &settings)?;
+    }
+
+    #[test]
     fn session_windows(window in sessions(), log in logs(), settings in [settings(), settings()]) {
         // Sessions allow no lateness yet.
         let log = Log { lateness_ms: 0, ..log };

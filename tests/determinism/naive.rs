@@ -66,7 +66,7 @@ fn known(log: &Log) -> Vec<Known<'_>> {
         for (row, offset) in rows.iter().zip(0..) {
             let (partition, lateness_ms, zone) = (format!("p{number}"), log.lateness_ms, log.zone);
             known.push(Known { row, partition, offset, watermark, lateness_ms, zone });
-            watermark = watermark.max(row.time_ms.map(|time_ms| time_ms - log.delay_ms));
+            watermark = watermark.max(log.usable(row).map(|time_ms| time_ms - log.delay_ms));
         }
     }
     known
@@ -77,6 +77,9 @@ pub fn live_rows(window: Window, log: &Log) -> (Vec<Total>, Vec<Late>) {
     let known = known(log);
     let mut late: Vec<Late> =
         known.iter().filter(|k| k.row.time_ms.is_none()).map(|k| k.late(None, "no-event-time")).collect();
+    let (known, future): (Vec<Known<'_>>, Vec<_>) =
+        known.into_iter().filter(|k| k.row.time_ms.is_some()).partition(|k| log.usable(k.row).is_some());
+    late.extend(future.iter().map(|k| k.late(None, "future")));
     let mut members: Vec<((i64, i64), &Row)> = vec![];
     if let Window::Session { gap } = window {
         judge_sessions(gap, known, &mut members, &mut late);
@@ -97,7 +100,7 @@ pub fn live_rows(window: Window, log: &Log) -> (Vec<Total>, Vec<Late>) {
 /// What a batch gives: nothing is late; sorted.
 pub fn batch_rows(window: Window, log: &Log) -> Vec<Total> {
     let rows = log.partitions.iter().flatten();
-    let mut timed: Vec<(i64, &Row)> = rows.filter_map(|row| row.time_ms.map(|time_ms| (time_ms, row))).collect();
+    let mut timed: Vec<(i64, &Row)> = rows.filter_map(|row| log.usable(row).map(|time_ms| (time_ms, row))).collect();
     let mut members = vec![];
     if let Window::Session { gap } = window {
         timed.sort_by_key(|(time_ms, _)| *time_ms);

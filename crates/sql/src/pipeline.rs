@@ -233,12 +233,11 @@ impl Loader<'_> {
         if !self.free(&create.name, create.if_not_exists)? {
             return Ok(());
         }
-        let keep_rejected = self.settings.dead_letters.contains_key(&create.name.value);
         let plan = |expr: &ast::Expr, schema: &Schema, excerpt: &Excerpt| {
             let schema = DFSchema::try_from(schema.clone()).map_err(|e| plan_error(e, excerpt))?;
             self.session.expression(expr, &schema, excerpt)
         };
-        let table = declare(create, self.sql, &self.options.folder, self.connectors, keep_rejected, &plan)?;
+        let table = declare(create, self.sql, &self.options.folder, self.connectors, self.settings, &plan)?;
         self.definitions.insert(create.name.value.clone(), written(&create.excerpt));
         self.session.register(Arc::new(table))
     }

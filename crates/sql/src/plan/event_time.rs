@@ -5,8 +5,9 @@ use datafusion::common::Column;
 use datafusion::datasource::DefaultTableSource;
 use datafusion::logical_expr::{Expr, LogicalPlan, TableScan};
 
+use tidemill_core::EventTimes;
+
 use super::{Bound, bound_at};
-use crate::catalog::Table;
 use crate::physical::batch::SourceTable;
 
 /// The declared table that a scan reads.
@@ -17,28 +18,35 @@ pub(crate) fn scanned(scan: &TableScan) -> Option<&SourceTable> {
 
 /// Whether the column of the plan's output is event time.
 pub(crate) fn is_event_time(plan: &LogicalPlan, column: &Column) -> bool {
-    let Ok(index) = plan.schema().index_of_column(column) else { return false };
-    event_time_at(plan, index)
+    event_times(plan, column).is_some()
 }
 
-fn event_time_at(plan: &LogicalPlan, index: usize) -> bool {
+/// The times that rows can have in the column of the plan's output; `None` where it is not event time.
+/// Results of windows have any: only a table's own rows can be too far ahead.
+pub(crate) fn event_times(plan: &LogicalPlan, column: &Column) -> Option<EventTimes> {
+    event_times_at(plan, plan.schema().index_of_column(column).ok()?)
+}
+
+fn event_times_at(plan: &LogicalPlan, index: usize) -> Option<EventTimes> {
     if bound_at(plan, index) == Some(Bound::Time) {
-        return true;
+        return Some(EventTimes::ALL);
     }
     match plan {
         LogicalPlan::TableScan(scan) => {
-            let name = scan.projected_schema.field(index).name();
-            let declared = |table: &Table| table.event_time.as_ref().is_some_and(|e| e.name == *name);
-            scanned(scan).is_some_and(|table| declared(table.table()))
+            let declared = scanned(scan)?.table().event_time.as_ref()?;
+            (declared.name == *scan.projected_schema.field(index).name()).then_some(declared.range)
         }
-        LogicalPlan::Filter(filter) => event_time_at(&filter.input, index),
-        LogicalPlan::SubqueryAlias(alias) => event_time_at(&alias.input, index),
-        LogicalPlan::Union(union) => union.inputs.iter().all(|input| event_time_at(input, index)),
+        LogicalPlan::Filter(filter) => event_times_at(&filter.input, index),
+        LogicalPlan::SubqueryAlias(alias) => event_times_at(&alias.input, index),
+        LogicalPlan::Union(union) => {
+            let of_inputs = union.inputs.iter().map(|input| event_times_at(input, index));
+            of_inputs.reduce(|one, other| Some(one?.and(other?)))?
+        }
         LogicalPlan::Projection(projection) => match unaliased(&projection.expr[index]) {
-            Expr::Column(column) => is_event_time(&projection.input, column),
-            _ => false,
+            Expr::Column(column) => event_times(&projection.input, column),
+            _ => None,
         },
-        _ => false,
+        _ => None,
     }
 }
 

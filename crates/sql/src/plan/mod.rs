@@ -16,14 +16,14 @@ mod windows;
 pub(crate) use attached::{Bound, attached_by, bound_at, bound_of, is_windowed};
 pub(crate) use column_names::position_columns;
 pub(crate) use error::plan_error;
-pub(crate) use event_time::{is_event_time, scanned, unaliased};
+pub(crate) use event_time::{event_times, is_event_time, scanned, unaliased};
 pub(crate) use flink_types::{in_flink_types, typed};
 pub(crate) use group_window::rewrite_group_windows;
 pub(crate) use grouping_sets::{grouping_sets, has_grouping_sets};
 use refuse::input_schema;
 pub(crate) use refuse::refuse_other_answers;
 pub(crate) use row_order::order_rows;
-use session_zone::names_its_zone;
-pub(crate) use session_zone::{casts_in_zone, in_session_zone};
+
+pub(crate) use session_zone::{casts_in_zone, in_session_zone, names_its_zone};
 pub(crate) use ties::break_ties;
 pub(crate) use windows::{function_below, reads, scanned_tables, windows};

@@ -128,8 +128,7 @@ fn carry(plan: &LogicalPlan) -> Result<Carried> {
         }),
         LogicalPlan::Extension(Extension { node }) => match node.as_any().downcast_ref::<WindowTvf>() {
             Some(window) => carried(&window.input, &|input| {
-                let input = Arc::unwrap_or_clone(input);
-                let window = WindowTvf::new(input, window.time.clone(), window.kind.clone(), window.identity.clone())?;
+                let window = window.over(Arc::unwrap_or_clone(input), window.identity.clone())?;
                 Ok(LogicalPlan::Extension(Extension { node: Arc::new(window) }))
             }),
             None => made_of_several(plan),

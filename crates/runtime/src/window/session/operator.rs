@@ -7,7 +7,7 @@ use arrow::array::{
 };
 use arrow::compute::{filter_record_batch, not};
 use arrow::datatypes::{DataType, SchemaRef, TimeUnit, TimestampMillisecondType, UInt32Type};
-use tidemill_core::{Error, EventBatch, EventTime, Result, Watermark};
+use tidemill_core::{Error, EventBatch, Result, Watermark};
 
 use super::buffer::Buffer;
 use super::pending::{Pending, Ready};
@@ -18,13 +18,13 @@ use crate::operator::{Operator, Output, Port};
 use crate::time_zone::TimeZone;
 use crate::window::aggregate::{OUTPUT_ROWS, WindowAggregate};
 use crate::window::late::Missed;
-use crate::window::{LateOutput, Window};
+use crate::window::{LateOutput, TimeColumn, Window};
 
 /// What a session aggregate computes.
 #[derive(Debug, Clone)]
 pub struct SessionSpec {
-    /// The event time's column in the input.
-    pub time_column: usize,
+    /// The event time, in the input.
+    pub time: TimeColumn,
     /// The columns of the key, in the input; none makes one session of all.
     pub key_columns: Vec<usize>,
     /// How long a pause ends a session.
@@ -55,7 +55,7 @@ pub struct SessionAggregate {
 impl SessionAggregate {
     /// `input` are the columns of the rows.
     pub fn new(spec: SessionSpec, input: &SchemaRef, metrics: Arc<WindowMetrics>) -> Result<Self> {
-        let time = input.field(spec.time_column).data_type();
+        let time = input.field(spec.time.index).data_type();
         let DataType::Timestamp(TimeUnit::Millisecond, time_zone) = time else {
             return Err(Error::internal(format!("event time has the type {time}")));
         };
@@ -73,16 +73,18 @@ impl SessionAggregate {
 
     /// Takes out the rows that have no usable time: they are in no session, and need not wait.
     fn without_event_time(&self, batch: EventBatch, out: &mut Output) -> Result<EventBatch> {
-        let times = batch.rows.column(self.spec.time_column).as_primitive::<TimestampMillisecondType>();
-        let usable = |row: usize| times.is_valid(row) && EventTime(times.value(row)).possible();
+        let times = batch.rows.column(self.spec.time.index).as_primitive::<TimestampMillisecondType>();
+        let usable = |row: usize| times.is_valid(row) && self.spec.time.range.hold(times.value(row));
         let mask: BooleanArray = (0..times.len()).map(|row| Some(usable(row))).collect();
         if mask.true_count() == times.len() {
             return Ok(batch);
         }
         let mut missed = Missed::default();
-        let without = (0..times.len()).filter(|&row| !usable(row));
-        without.for_each(|row| missed.push(row, None, LateReason::NoEventTime));
-        add(&self.metrics.no_event_time_rows, missed.len());
+        for row in (0..times.len()).filter(|&row| !usable(row)) {
+            let reason = LateReason::of_unusable(times.is_valid(row).then(|| times.value(row)));
+            self.metrics.count_unusable(reason);
+            missed.push(row, None, reason);
+        }
         if let Some(late) = &self.spec.late {
             out.emit_to(Port::LATE, late.batch(&batch, missed)?);
         }
@@ -91,7 +93,7 @@ impl SessionAggregate {
 
     fn judge(&mut self, ready: Ready, out: &mut Output) -> Result<()> {
         let Ready { rows, watermarks, batches, origins } = ready;
-        let times = rows.column(self.spec.time_column).as_primitive::<TimestampMillisecondType>();
+        let times = rows.column(self.spec.time.index).as_primitive::<TimestampMillisecondType>();
         let key: Vec<ArrayRef> = self.spec.key_columns.iter().map(|&c| Arc::clone(rows.column(c))).collect();
         let verdicts = self.sessions.assign(&key, times.values(), &watermarks)?;
         let late: BooleanArray = verdicts.iter().map(|v| Some(matches!(v, Verdict::Late(..)))).collect();

@@ -15,7 +15,7 @@ use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 use datafusion::physical_plan::execute_stream;
 use futures::StreamExt;
-use tidemill_core::{EventTime, Result, Watermark};
+use tidemill_core::{EventTimes, Result, Watermark};
 use tidemill_runtime::engine_error;
 use tidemill_runtime::window::{Window, session_reach_ms};
 
@@ -51,7 +51,7 @@ pub async fn expected_late(pipeline: &Pipeline, statement: &PlannedStatement) ->
         let batches = execute(pipeline, statement, plan.map_err(at_statement)?).await?;
         match &window.kind {
             WindowKind::Aligned(assigner) => {
-                for row in batches.iter().flat_map(|rows| timed(rows, &watermarks)) {
+                for row in batches.iter().flat_map(|rows| timed(rows, window.range, &watermarks)) {
                     let windows = assigner.windows(assigner.pane(row.time_ms));
                     late.extend(
                         windows
@@ -61,7 +61,7 @@ pub async fn expected_late(pipeline: &Pipeline, statement: &PlannedStatement) ->
                 }
             }
             WindowKind::Session { gap_ms, zone, .. } => {
-                let sessions = late_for_sessions(&batches, *gap_ms, &watermarks)?;
+                let sessions = late_for_sessions(&batches, (*gap_ms, window.range), &watermarks)?;
                 late.extend(sessions.into_iter().map(|row| LateRow { window: row.window.told_in(*zone), ..row }));
             }
         }
@@ -91,7 +91,7 @@ async fn row_watermarks(
         let times = rows.column(2).as_primitive::<TimestampMillisecondType>();
         let claims = rows.column(3).as_primitive::<TimestampMillisecondType>();
         for row in 0..rows.num_rows() {
-            let usable = times.is_valid(row) && EventTime(times.value(row)).possible() && claims.is_valid(row);
+            let usable = times.is_valid(row) && event_time.range.hold(times.value(row)) && claims.is_valid(row);
             let claim = if usable { claims.value(row) } else { i64::MIN };
             watermarks.entry(Arc::from(partitions.value(row))).or_default().push((offsets.value(row), claim));
         }
@@ -124,10 +124,10 @@ impl TimedRow {
     }
 }
 
-fn timed(rows: &RecordBatch, watermarks: &RowWatermarks) -> Vec<TimedRow> {
+fn timed(rows: &RecordBatch, range: EventTimes, watermarks: &RowWatermarks) -> Vec<TimedRow> {
     let (partitions, offsets) = identity(rows);
     let times = rows.column(2).as_primitive::<TimestampMillisecondType>();
-    let usable = (0..rows.num_rows()).filter(|&row| times.is_valid(row) && EventTime(times.value(row)).possible());
+    let usable = (0..rows.num_rows()).filter(|&row| times.is_valid(row) && range.hold(times.value(row)));
     let row = |index: usize| {
         let (partition, offset) = (partitions.value(index), offsets.value(index));
         let before = watermarks.get(partition).and_then(|of_partition| {
@@ -141,11 +141,15 @@ fn timed(rows: &RecordBatch, watermarks: &RowWatermarks) -> Vec<TimedRow> {
 }
 
 /// Plays every key's rows, in the order that counts, against a plain list of sessions.
-fn late_for_sessions(batches: &[RecordBatch], gap_ms: i64, watermarks: &RowWatermarks) -> Result<Vec<LateRow>> {
+fn late_for_sessions(
+    batches: &[RecordBatch],
+    (gap_ms, range): (i64, EventTimes),
+    watermarks: &RowWatermarks,
+) -> Result<Vec<LateRow>> {
     let mut by_key: BTreeMap<Vec<u8>, Vec<TimedRow>> = BTreeMap::new();
     for rows in batches {
         let keys = keys_of(rows)?;
-        for row in timed(rows, watermarks) {
+        for row in timed(rows, range, watermarks) {
             let key = keys.as_ref().map(|keys| keys.row(row.index).as_ref().to_vec());
             by_key.entry(key.unwrap_or_default()).or_default().push(row);
         }

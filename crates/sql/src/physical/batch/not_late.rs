@@ -64,7 +64,7 @@ pub(super) fn with_identity(plan: &LogicalPlan) -> Result<LogicalPlan> {
         && let Some(input) = carry(&window.input)?
     {
         let identity = IDENTITY.map(|name| identity_column(&input, name));
-        let node = WindowTvf::new(input, window.time.clone(), window.kind.clone(), Some(identity))?;
+        let node = window.over(input, Some(identity))?;
         return Ok(LogicalPlan::Extension(Extension { node: Arc::new(node) }));
     }
     let inputs = plan.inputs().into_iter().map(with_identity).collect::<Result<Vec<_>>>()?;

@@ -65,17 +65,17 @@ impl ExtensionPlanner for WindowExtensionPlanner {
         };
         let dropped = except.as_ref().map(|(partition, offset, _)| [*partition, *offset]);
         let kept = (0..schema.fields().len()).filter(|i| !dropped.iter().flatten().any(|d| d == i)).collect();
-        let (time, input) = (window.time_index()?, Arc::clone(input));
+        let (time, range, input) = (window.time_index()?, window.range, Arc::clone(input));
         let output = Arc::new(UserDefinedLogicalNodeCore::schema(window).as_arrow().clone());
         Ok(Some(match &window.kind {
             WindowKind::Aligned(assigner) => {
-                let columns = WindowColumns { time, assigner: *assigner, except, kept, schema: output };
+                let columns = WindowColumns { time, range, assigner: *assigner, except, kept, schema: output };
                 Arc::new(WindowExec::new(input, columns))
             }
             WindowKind::Session { gap_ms, zone, key } => {
                 let key = key.iter().map(|column| schema.index_of_column(column)).collect::<Result<_>>()?;
                 let (gap_ms, zone) = (*gap_ms, *zone);
-                let columns = SessionColumns { time, key, gap_ms, zone, except, kept, schema: output };
+                let columns = SessionColumns { time, range, key, gap_ms, zone, except, kept, schema: output };
                 Arc::new(SessionExec::new(input, columns))
             }
         }))

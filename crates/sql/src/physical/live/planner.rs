@@ -240,7 +240,7 @@ fn source_spec(need: &Need, columns: &SchemaRef, state: &SessionState) -> Result
             let place = |e| plan_error(e, &table.excerpt);
             let schema = DFSchema::try_from(columns.as_ref().clone()).map_err(place)?;
             let watermark = state.create_physical_expr(event_time.watermark.clone(), &schema).map_err(place)?;
-            Some(EventTimeSpec { column: columns.index_of(&event_time.name)?, watermark })
+            Some(EventTimeSpec { column: columns.index_of(&event_time.name)?, range: event_time.range, watermark })
         }
         None => None,
     };

@@ -25,8 +25,8 @@ use tidemill_runtime::metrics::WindowMetrics;
 use tidemill_runtime::operator::Port;
 use tidemill_runtime::time_zone::TimeZone;
 use tidemill_runtime::window::{
-    AssignWindows, LateOutput, PreAggregate, SessionAggregate, SessionSpec, WindowAggregate, WindowAssigner,
-    WindowSpec, late_schema,
+    AssignWindows, LateOutput, PreAggregate, SessionAggregate, SessionSpec, TimeColumn, WindowAggregate,
+    WindowAssigner, WindowSpec, late_schema,
 };
 
 use super::expressions::{Expressions, arrow_schema, pick};
@@ -39,7 +39,7 @@ use crate::window_tvf::{WINDOW_END, WINDOW_START, WINDOW_TIME, WindowKind, Windo
 
 /// What both kinds of windows are built from.
 struct Build {
-    time_index: usize,
+    time: TimeColumn,
     time_type: DataType,
     aggregation: Aggregation,
     late: Option<LateOutput>,
@@ -88,12 +88,12 @@ impl Planner<'_> {
             .at(excerpt.clone()));
         }
         let aggregation = self.aggregation(&windowed, live)?;
-        let time_index = window.time_index().map_err(|e| plan_error(e, excerpt))?;
-        let time_type = window.input.schema().field(time_index).data_type().clone();
+        let time = time_column(window).map_err(|e| plan_error(e, excerpt))?;
+        let time_type = window.input.schema().field(time.index).data_type().clone();
 
         let metrics = Arc::new(WindowMetrics::default());
         let build = Build {
-            time_index,
+            time,
             time_type: time_type.clone(),
             aggregation: aggregation.clone(),
             late: live.late.as_ref().map(|_| LateOutput::new(time_type.clone())),
@@ -159,12 +159,12 @@ impl Planner<'_> {
                 .at(excerpt.clone()));
         };
         let input = self.windowed_input(window, live)?;
-        let time_index = window.time_index().map_err(|e| plan_error(e, excerpt))?;
+        let time = time_column(window).map_err(|e| plan_error(e, excerpt))?;
         let schema = arrow_schema(node.schema());
         let metrics = Arc::new(WindowMetrics::default());
         let counted = Arc::clone(&metrics);
         let make: MakeOperator = Arc::new(move || {
-            Ok(Box::new(AssignWindows::new(time_index, assigner, Arc::clone(&schema), Arc::clone(&counted))))
+            Ok(Box::new(AssignWindows::new(time, assigner, Arc::clone(&schema), Arc::clone(&counted))))
         });
         let mut planned = input.chain(&mut self.graph, &make);
         planned.metrics.push(metrics);
@@ -179,11 +179,11 @@ impl Planner<'_> {
 
     /// Two phases: panes before the exchange, windows behind it.
     fn aligned(&mut self, spec: WindowSpec, input: &[Branch], build: Build) -> (Stream, LateStreams) {
-        let Build { time_index, time_type, late, metrics, name, .. } = build;
+        let Build { time, time_type, late, metrics, name, .. } = build;
         let phase1 = spec.clone();
         let make: MakeOperator = Arc::new(move || {
             let (late, metrics) = (late.clone(), Arc::clone(&metrics));
-            Ok(Box::new(PreAggregate::new(time_index, phase1.clone(), late, metrics)?))
+            Ok(Box::new(PreAggregate::new(time, phase1.clone(), late, metrics)?))
         });
         let mut partials = vec![];
         let mut late_streams = vec![];
@@ -210,12 +210,12 @@ impl Planner<'_> {
         input: &[Branch],
         build: Build,
     ) -> (Stream, LateStreams) {
-        let Build { time_index, aggregation, late, metrics, name, .. } = build;
+        let Build { time, aggregation, late, metrics, name, .. } = build;
         let partitioning = match key_columns.is_empty() {
             true => Partitioning::Gather,
             false => Partitioning::KeyGroups(key_columns.clone()),
         };
-        let spec = SessionSpec { time_column: time_index, key_columns, gap_ms, zone, aggregation, late };
+        let spec = SessionSpec { time, key_columns, gap_ms, zone, aggregation, late };
         let columns = Arc::clone(columns);
         let make: MakeOperator =
             Arc::new(move || Ok(Box::new(SessionAggregate::new(spec.clone(), &columns, Arc::clone(&metrics))?)));
@@ -251,6 +251,10 @@ impl WindowedAggregate {
         columns.extend(next_key.take(self.calls.len()));
         columns
     }
+}
+
+fn time_column(window: &WindowTvf) -> datafusion::error::Result<TimeColumn> {
+    Ok(TimeColumn { index: window.time_index()?, range: window.range })
 }
 
 /// What a session can't be made of.
@@ -381,7 +385,7 @@ fn attached(
     }
     let input = LogicalPlanBuilder::from(input.clone()).project(columns)?.build()?;
     let pane = WindowAssigner::tumble(1, 0).map_err(|e| DataFusionError::External(Box::new(e)))?;
-    WindowTvf::new(input, Column::new_unqualified(ATTACHED_TIME), WindowKind::Aligned(pane), None)
+    WindowTvf::new(input, Column::new_unqualified(ATTACHED_TIME), WindowKind::Aligned(pane))
 }
 
 /// The last moment of the window that a row has already.
