@@ -91,7 +91,7 @@ async fn load(window: Window, log: &Log, setting: &Setting) -> Pipeline {
         0 => String::new(),
         ms => format!("SET 'table.exec.emit.allow-lateness' = '{ms} ms';"),
     };
-    let firing = firing(window, log, setting);
+    let firing = firing(log, setting);
     let latest = log.latest_ms.map(|ms| format!("SET 'tidemill.watermark.max-ahead' = '{}';", timestamp(ms)));
     let latest = latest.unwrap_or_default();
     let (zone, time) = match log.zone {
@@ -118,14 +118,14 @@ async fn load(window: Window, log: &Log, setting: &Setting) -> Pipeline {
     Pipeline::load(&sql, &Connectors::new(vec![Arc::new(given)]), &options).await.unwrap()
 }
 
-/// What must not matter to the final rows; sessions tell nothing early, and late firing wants late rows.
-fn firing(window: Window, log: &Log, setting: &Setting) -> String {
+/// What must not matter to the final rows; late firing wants late rows.
+fn firing(log: &Log, setting: &Setting) -> String {
     let set = |sort: &str, ms: u8| {
         format!(
             "SET 'table.exec.emit.{sort}-fire.enabled' = 'true'; SET 'table.exec.emit.{sort}-fire.delay' = '{ms} ms';"
         )
     };
-    let early = setting.early_fire_ms.filter(|_| !matches!(window, Window::Session { .. }));
+    let early = setting.early_fire_ms;
     let late = setting.late_fire_ms.filter(|_| log.lateness_ms > 0);
     [early.map(|ms| set("early", ms)), late.map(|ms| set("late", ms))].into_iter().flatten().collect()
 }

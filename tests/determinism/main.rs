@@ -73,10 +73,6 @@ proptest! {
         log in logs(),
         settings in [settings(), settings()],
     ) {
-        let log = match window {
-            Window::Session { .. } => Log { lateness_ms: 0, ..log },
-            _ => log,
-        };
         check(window.times(MINUTE_FOR_SECOND), &log.around(zone, moment_ms), &settings)?;
     }
 
@@ -87,14 +83,11 @@ proptest! {
         latest_ms in -60_000..120_000i64,
         settings in [settings(), settings()],
     ) {
-        let lateness_ms = if matches!(window, Window::Session { .. }) { 0 } else { log.lateness_ms };
-        check(window, &Log { latest_ms: Some(latest_ms), lateness_ms, ..log }, &settings)?;
+        check(window, &Log { latest_ms: Some(latest_ms), ..log }, &settings)?;
     }
 
     #[test]
     fn session_windows(window in sessions(), log in logs(), settings in [settings(), settings()]) {
-        // Sessions allow no lateness yet.
-        let log = Log { lateness_ms: 0, ..log };
         check(window, &log, &settings)?;
     }
 }

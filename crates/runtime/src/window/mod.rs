@@ -12,6 +12,7 @@
 mod aggregate;
 mod assign;
 mod assigner;
+mod changes;
 mod late;
 mod pace;
 mod pre_aggregate;

@@ -1,6 +1,8 @@
-//! The operator: judges rows when their turn comes, and emits a session once, when it is complete.
+//! The operator: judges rows when their turn comes, and emits a session when it is complete; before, and
+//! again, where that is asked for.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use arrow::array::{
     Array, ArrayRef, AsArray, BooleanArray, RecordBatch, RecordBatchOptions, TimestampMillisecondArray,
@@ -12,12 +14,15 @@ use tidemill_core::{Error, EventBatch, Result, Watermark};
 use super::buffer::Buffer;
 use super::pending::{Pending, Ready};
 use super::sessions::{SessionId, Sessions, Verdict};
+use super::told::Told;
 use crate::aggregate::Aggregation;
 use crate::metrics::{LateReason, WindowMetrics, add};
 use crate::operator::{Operator, Output, Port};
 use crate::time_zone::TimeZone;
-use crate::window::aggregate::{OUTPUT_ROWS, WindowAggregate};
+use crate::window::aggregate::{WindowAggregate, emit_in_pieces};
+use crate::window::changes::changes;
 use crate::window::late::Missed;
+use crate::window::pace::Pace;
 use crate::window::{LateOutput, TimeColumn, Window};
 
 /// What a session aggregate computes.
@@ -33,11 +38,25 @@ pub struct SessionSpec {
     pub zone: TimeZone,
     /// The groups within a session (its key among them) and the aggregates.
     pub aggregation: Aggregation,
+    /// How long after its end a session takes rows.
+    pub lateness_ms: i64,
+    /// How often, in processing time, an open session tells provisional results; `None`: never.
+    pub early_fire: Option<Duration>,
+    /// How often, in processing time, a session that has told its result tells what later rows change;
+    /// `None`: at the next watermark.
+    pub late_fire: Option<Duration>,
     /// Where late rows go, if somebody wants them.
     pub late: Option<LateOutput>,
 }
 
-/// Groups a key's rows by session.
+impl SessionSpec {
+    fn tells_more_than_once(&self) -> bool {
+        self.lateness_ms > 0 || self.early_fire.is_some()
+    }
+}
+
+/// Groups a key's rows by session. A session that tells more than once emits what has changed: where a
+/// row joins two, or moves a bound, the old results leave as `-D`.
 ///
 /// Its input has every row's watermark and identity. Output columns: as [`WindowAggregate`]'s.
 pub struct SessionAggregate {
@@ -50,6 +69,10 @@ pub struct SessionAggregate {
     pending: Pending,
     sessions: Sessions,
     buffer: Buffer,
+    told: Told,
+    // Processing time: never part of a snapshot.
+    early: Option<Pace>,
+    late: Option<Pace>,
 }
 
 impl SessionAggregate {
@@ -65,7 +88,10 @@ impl SessionAggregate {
             schema: WindowAggregate::output_schema(&spec.aggregation, time),
             metrics,
             pending: Pending::default(),
-            sessions: Sessions::new(spec.gap_ms, key)?,
+            sessions: Sessions::new(spec.gap_ms, spec.lateness_ms, spec.tells_more_than_once(), key)?,
+            told: Told::default(),
+            early: spec.early_fire.map(Pace::new),
+            late: spec.late_fire.map(Pace::new),
             buffer: Buffer::new(spec.aggregation.clone())?,
             spec,
         })
@@ -106,7 +132,7 @@ impl SessionAggregate {
         add(&self.metrics.late_rows, late_rows);
         for (verdict, watermark) in verdicts.iter().zip(&watermarks) {
             if let Verdict::Late(window, _) = verdict {
-                self.metrics.missing_delay.record(watermark - (window.end_ms - 1));
+                self.metrics.missing_delay.record(watermark - (window.end_ms - 1 + self.spec.lateness_ms));
             }
         }
         self.emit_late(&verdicts, &batches, &origins, out)?;
@@ -137,12 +163,30 @@ impl SessionAggregate {
         Ok(())
     }
 
-    fn fire(&mut self, watermark: Watermark, out: &mut Output) -> Result<()> {
-        let closed = self.sessions.close(watermark);
-        if closed.is_empty() {
+    /// Emits the results of sessions, or what has changed in them.
+    fn tell(&mut self, mut ids: Vec<SessionId>, out: &mut Output) -> Result<()> {
+        ids.sort_unstable_by_key(|&id| (self.sessions.window(id).end_ms, id));
+        ids.dedup();
+        if ids.is_empty() {
             return Ok(());
         }
-        let results = self.buffer.results(&self.sessions, &closed)?;
+        let (ids_of_rows, rows) = self.results(&ids)?;
+        if !self.spec.tells_more_than_once() {
+            emit_in_pieces(&EventBatch::append(rows), out);
+            return Ok(());
+        }
+        let old = self.told.take(&self.sessions, &self.schema, &ids)?;
+        match old.num_rows() {
+            0 => emit_in_pieces(&EventBatch::append(rows.clone()), out),
+            _ => emit_in_pieces(&changes(&old, &rows, 3 + self.spec.aggregation.groups.len())?, out),
+        }
+        self.told.push(ids_of_rows, rows);
+        Ok(())
+    }
+
+    /// The sessions' results as they are now, and whose each row is.
+    fn results(&self, ids: &[SessionId]) -> Result<(Vec<SessionId>, RecordBatch)> {
+        let results = self.buffer.results(&self.sessions, ids)?;
         let (ids, columns) = (results[0].as_primitive::<UInt32Type>(), &results[1..]);
         let windows: Vec<Window> = ids.values().iter().map(|&id| self.sessions.window(id)).collect();
         let zone = self.spec.zone;
@@ -155,11 +199,15 @@ impl SessionAggregate {
         ];
         output.extend_from_slice(columns);
         let options = RecordBatchOptions::new().with_row_count(Some(windows.len()));
-        let batch = RecordBatch::try_new_with_options(Arc::clone(&self.schema), output, &options)?;
-        for offset in (0..windows.len()).step_by(OUTPUT_ROWS) {
-            out.emit(EventBatch::append(batch.slice(offset, OUTPUT_ROWS.min(windows.len() - offset))));
-        }
-        Ok(())
+        let rows = RecordBatch::try_new_with_options(Arc::clone(&self.schema), output, &options)?;
+        Ok((ids.values().to_vec(), rows))
+    }
+
+    /// Rows have joined sessions: those that tell at a pace will.
+    fn arm(&mut self) {
+        let now = Instant::now();
+        self.early.iter_mut().for_each(|pace| pace.arm(now));
+        self.late.iter_mut().for_each(|pace| pace.arm(now));
     }
 }
 
@@ -187,12 +235,31 @@ impl Operator for SessionAggregate {
     fn on_watermark(&mut self, watermark: Watermark, out: &mut Output) -> Result<()> {
         if let Some(ready) = self.pending.ready(watermark)? {
             self.judge(ready, out)?;
+            self.arm();
         }
-        self.fire(watermark, out)?;
+        let mut ids = self.sessions.close(watermark);
+        let at_once = self.late.is_none();
+        ids.extend(self.sessions.take_changed(|sessions, id| match sessions.is_live(id) {
+            true => at_once && !sessions.is_open(id),
+            false => true,
+        }));
+        self.tell(ids, out)?;
         if self.buffer.is_full() {
             self.buffer.compact(&self.sessions)?;
+            self.told.forget(&self.sessions)?;
             self.sessions.forget(watermark)?;
         }
         Ok(())
+    }
+
+    fn timer(&self) -> Option<Instant> {
+        [&self.early, &self.late].into_iter().flatten().filter_map(Pace::due).min()
+    }
+
+    fn on_timer(&mut self, now: Instant, out: &mut Output) -> Result<()> {
+        let early = self.early.as_mut().is_some_and(|pace| pace.take(now));
+        let late = self.late.as_mut().is_some_and(|pace| pace.take(now));
+        let ids = self.sessions.take_changed(|sessions, id| if sessions.is_open(id) { early } else { late });
+        self.tell(ids, out)
     }
 }

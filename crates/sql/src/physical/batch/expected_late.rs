@@ -61,7 +61,8 @@ pub async fn expected_late(pipeline: &Pipeline, statement: &PlannedStatement) ->
                 }
             }
             WindowKind::Session { gap_ms, zone, .. } => {
-                let sessions = late_for_sessions(&batches, (*gap_ms, window.range), &watermarks)?;
+                let sessions =
+                    late_for_sessions(&batches, *gap_ms, lateness_ms, &|rows| timed(rows, window.range, &watermarks))?;
                 late.extend(sessions.into_iter().map(|row| LateRow { window: row.window.told_in(*zone), ..row }));
             }
         }
@@ -143,30 +144,32 @@ fn timed(rows: &RecordBatch, range: EventTimes, watermarks: &RowWatermarks) -> V
 /// Plays every key's rows, in the order that counts, against a plain list of sessions.
 fn late_for_sessions(
     batches: &[RecordBatch],
-    (gap_ms, range): (i64, EventTimes),
-    watermarks: &RowWatermarks,
+    gap_ms: i64,
+    lateness_ms: i64,
+    timed: &dyn Fn(&RecordBatch) -> Vec<TimedRow>,
 ) -> Result<Vec<LateRow>> {
     let mut by_key: BTreeMap<Vec<u8>, Vec<TimedRow>> = BTreeMap::new();
     for rows in batches {
         let keys = keys_of(rows)?;
-        for row in timed(rows, range, watermarks) {
+        for row in timed(rows) {
             let key = keys.as_ref().map(|keys| keys.row(row.index).as_ref().to_vec());
             by_key.entry(key.unwrap_or_default()).or_default().push(row);
         }
     }
+    let closed = |row: &TimedRow, end_ms: i64| row.watermark.closes(end_ms.saturating_add(lateness_ms));
     let mut late = vec![];
     for mut rows in by_key.into_values() {
         rows.sort();
         let mut sessions: Vec<Window> = vec![];
         for row in rows {
             let mut own = Window { start_ms: row.time_ms, end_ms: row.time_ms + gap_ms };
-            if row.watermark.closes(own.end_ms.saturating_add(session_reach_ms(gap_ms))) {
+            if closed(&row, own.end_ms.saturating_add(session_reach_ms(gap_ms))) {
                 late.push(row.late_for(own));
                 continue;
             }
             let touched = |w: &Window| w.start_ms <= own.end_ms && own.start_ms <= w.end_ms;
             let (touching, mut apart): (Vec<Window>, Vec<Window>) = sessions.iter().partition(|w| touched(w));
-            if let Some(closed) = touching.iter().filter(|w| row.watermark.closes(w.end_ms)).min() {
+            if let Some(closed) = touching.iter().filter(|w| closed(&row, w.end_ms)).min() {
                 late.push(row.late_for(*closed));
                 continue;
             }
@@ -174,7 +177,7 @@ fn late_for_sessions(
                 own.start_ms = own.start_ms.min(window.start_ms);
                 own.end_ms = own.end_ms.max(window.end_ms);
             }
-            if row.watermark.closes(own.end_ms) {
+            if closed(&row, own.end_ms) {
                 late.push(row.late_for(own));
                 continue;
             }

@@ -5,6 +5,7 @@
 //! of a hopping window is never copied into each of its windows, panes share it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use arrow::datatypes::IntervalMonthDayNano;
 use arrow::datatypes::{DataType, SchemaRef};
@@ -23,7 +24,6 @@ use tidemill_runtime::exchange::Partitioning;
 use tidemill_runtime::graph::{MakeOperator, Stream};
 use tidemill_runtime::metrics::WindowMetrics;
 use tidemill_runtime::operator::Port;
-use tidemill_runtime::time_zone::TimeZone;
 use tidemill_runtime::window::{
     AssignWindows, LateOutput, PreAggregate, SessionAggregate, SessionSpec, TimeColumn, WindowAggregate,
     WindowAssigner, WindowSpec, late_schema,
@@ -34,7 +34,7 @@ use super::planner::{Branch, LiveStatement, Planned, Planner, make_calc};
 use crate::catalog::Table;
 use crate::function::Clock;
 use crate::plan::{Bound, attached_by, bound_of, function_below, plan_error, unaliased};
-use crate::settings::{ALLOW_LATENESS, EARLY_FIRE, Emit};
+use crate::settings::{ALLOW_LATENESS, EARLY_FIRE};
 use crate::window_tvf::{WINDOW_END, WINDOW_START, WINDOW_TIME, WindowKind, WindowTvf};
 
 /// What both kinds of windows are built from.
@@ -45,6 +45,13 @@ struct Build {
     late: Option<LateOutput>,
     metrics: Arc<WindowMetrics>,
     name: String,
+}
+
+/// When a window tells its results.
+struct Emission {
+    lateness_ms: i64,
+    early_fire: Option<Duration>,
+    late_fire: Option<Duration>,
 }
 
 /// The late outputs of a window, with the tables whose rows leave by them.
@@ -107,8 +114,22 @@ impl Planner<'_> {
             WindowKind::Session { gap_ms, zone, key } => {
                 let key = key.iter().map(|column| window.input.schema().index_of_column(column));
                 let key: Vec<usize> = key.collect::<Result<_, _>>().map_err(|e| plan_error(e, excerpt))?;
-                check_session(&windowed, &input.branches, self.emit, before_sink, live)?;
-                self.session((*gap_ms, *zone), key, &arrow_schema(window.input.schema()), &input.branches, build)
+                check_session(&windowed, &input.branches, live)?;
+                let Emission { lateness_ms, early_fire, late_fire } = self.emission(before_sink);
+                let Build { time, aggregation, late, metrics, name, .. } = build;
+                let (gap_ms, zone, key_columns) = (*gap_ms, *zone, key);
+                let spec = SessionSpec {
+                    time,
+                    key_columns,
+                    gap_ms,
+                    zone,
+                    aggregation,
+                    lateness_ms,
+                    early_fire,
+                    late_fire,
+                    late,
+                };
+                self.session(spec, &arrow_schema(window.input.schema()), &input.branches, metrics, name)
             }
         };
         let in_order = pick(
@@ -172,9 +193,16 @@ impl Planner<'_> {
     }
 
     fn window_spec(&self, assigner: WindowAssigner, aggregation: Aggregation, before_sink: bool) -> WindowSpec {
-        let early_fire = if before_sink { self.emit.early_fire() } else { None };
-        let (lateness_ms, late_fire) = (self.emit.lateness_ms(), self.emit.late_fire());
+        let Emission { lateness_ms, early_fire, late_fire } = self.emission(before_sink);
         WindowSpec { assigner, lateness_ms, aggregation, early_fire, late_fire }
+    }
+
+    fn emission(&self, before_sink: bool) -> Emission {
+        Emission {
+            lateness_ms: self.emit.lateness_ms(),
+            early_fire: if before_sink { self.emit.early_fire() } else { None },
+            late_fire: self.emit.late_fire(),
+        }
     }
 
     /// Two phases: panes before the exchange, windows behind it.
@@ -204,18 +232,16 @@ impl Planner<'_> {
     /// One phase: who belongs together is known only where all rows of a key meet.
     fn session(
         &mut self,
-        (gap_ms, zone): (i64, TimeZone),
-        key_columns: Vec<usize>,
+        spec: SessionSpec,
         columns: &SchemaRef,
         input: &[Branch],
-        build: Build,
+        metrics: Arc<WindowMetrics>,
+        name: String,
     ) -> (Stream, LateStreams) {
-        let Build { time, aggregation, late, metrics, name, .. } = build;
-        let partitioning = match key_columns.is_empty() {
+        let partitioning = match spec.key_columns.is_empty() {
             true => Partitioning::Gather,
-            false => Partitioning::KeyGroups(key_columns.clone()),
+            false => Partitioning::KeyGroups(spec.key_columns.clone()),
         };
-        let spec = SessionSpec { time, key_columns, gap_ms, zone, aggregation, late };
         let columns = Arc::clone(columns);
         let make: MakeOperator =
             Arc::new(move || Ok(Box::new(SessionAggregate::new(spec.clone(), &columns, Arc::clone(&metrics))?)));
@@ -258,13 +284,7 @@ fn time_column(window: &WindowTvf) -> datafusion::error::Result<TimeColumn> {
 }
 
 /// What a session can't be made of.
-fn check_session(
-    windowed: &WindowedAggregate,
-    input: &[Branch],
-    emit: &Emit,
-    before_sink: bool,
-    live: &LiveStatement<'_>,
-) -> Result<()> {
+fn check_session(windowed: &WindowedAggregate, input: &[Branch], live: &LiveStatement<'_>) -> Result<()> {
     let refuse =
         |message: String, hint: String| Err(Error::invalid(message).hint(hint).at(live.statement.excerpt.clone()));
     let WindowKind::Session { key, .. } = &windowed.window.kind else { return Ok(()) };
@@ -282,18 +302,6 @@ fn check_session(
         return refuse(
             "a SESSION over the result of a window is not supported in a live run yet".to_owned(),
             "make the sessions of the table itself, or run the file with --batch".to_owned(),
-        );
-    }
-    if before_sink && emit.early_fire().is_some() {
-        return refuse(
-            "early firing is not supported for SESSION".to_owned(),
-            format!("remove the SET '{EARLY_FIRE}'"),
-        );
-    }
-    if emit.lateness_ms() > 0 {
-        return refuse(
-            "an allowed lateness is not supported for SESSION yet".to_owned(),
-            "remove the SET 'table.exec.emit.allow-lateness', or give the watermark a longer delay".to_owned(),
         );
     }
     let names = live.late.as_ref().is_some_and(|late| late.columns.is_some());
