@@ -20,6 +20,7 @@ use std::sync::Arc;
 use datafusion::execution::SessionStateDefaults;
 use datafusion::logical_expr::ScalarUDF;
 
+use super::json;
 pub(crate) use call::{Evaluate, Function, Parameter, Returns, Row, evaluated};
 pub(crate) use pattern::{LIKE, SIMILAR_TO};
 
@@ -46,7 +47,7 @@ pub fn scalars() -> Vec<Arc<ScalarUDF>> {
     let named = |name: &str| OF_DATAFUSION.iter().any(|(known, ..)| *known == name);
     let theirs = all.into_iter().filter(|function| named(function.name()));
     let ours = table().map(|f| ScalarUDF::from(f.clone()).with_aliases(f.names[1..].iter().copied()));
-    theirs.chain(ours.chain(rounding::functions()).map(Arc::new)).collect()
+    theirs.chain(ours.chain(rounding::functions()).chain(json::functions()).map(Arc::new)).collect()
 }
 
 /// Our own functions.
@@ -79,8 +80,9 @@ pub(crate) fn entries() -> Vec<Entry> {
     let rewritten = REWRITTEN.iter().map(|&(_, usage, doc)| Entry { usage, doc, difference: "" });
     let theirs = OF_DATAFUSION.iter().map(|&(_, usage, doc)| Entry { usage, doc, difference: "" });
     let rounding = rounding::USAGES.iter().map(|&(usage, doc, difference)| Entry { usage, doc, difference });
+    let json = json::USAGES.iter().map(|&(usage, doc, difference)| Entry { usage, doc, difference });
     let ours = table().map(|f| Entry { usage: f.usage, doc: f.doc, difference: f.difference });
-    let mut entries: Vec<Entry> = theirs.chain(rewritten).chain(ours).chain(rounding).collect();
+    let mut entries: Vec<Entry> = theirs.chain(rewritten).chain(ours).chain(rounding).chain(json).collect();
     entries.sort_by_key(|entry| entry.usage);
     entries
 }
@@ -89,5 +91,9 @@ pub(crate) fn entries() -> Vec<Entry> {
 pub(crate) fn names() -> Vec<String> {
     let ours = table().flat_map(|f| f.names.iter().copied());
     let rewritten = REWRITTEN.iter().map(|(name, ..)| *name);
-    ours.chain(rewritten).chain(["ceil", "coalesce", "floor", "round", "truncate"]).map(str::to_owned).collect()
+    ours.chain(rewritten)
+        .chain(json::NAMES)
+        .chain(["ceil", "coalesce", "floor", "round", "truncate"])
+        .map(str::to_owned)
+        .collect()
 }

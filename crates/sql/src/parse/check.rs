@@ -18,6 +18,7 @@ use tidemill_core::{Error, Result};
 
 use super::{
     interval::{self, place},
+    json_call,
     refusal::Refusal,
     rewrite::rewrite,
     text::SqlText,
@@ -344,6 +345,9 @@ impl Checker<'_> {
 
     fn check_function(&self, function: &mut Function) -> Flow {
         lower_case(&mut function.name);
+        if let Err(refusal) = json_call::check(function) {
+            return self.refuse(refusal);
+        }
         let span = function.name.span();
         let name = function.name.to_string();
         if function.over.is_some() && name != "row_number" {

@@ -10,6 +10,8 @@ use datafusion::sql::sqlparser::{
     tokenizer::{Span, Token},
 };
 
+use super::json_call;
+
 /// The most operators in one chain (`a + b + c`): its tree is as deep as the chain is long, and is
 /// visited, copied and dropped by recursion.
 pub(super) const MAX_OPERATORS: usize = 250;
@@ -83,7 +85,10 @@ fn chain_length(mut expr: &Expr) -> usize {
             Expr::AnyOp { left, .. } | Expr::AllOp { left, .. } => left,
             Expr::AtTimeZone { timestamp, .. } => timestamp,
             Expr::JsonAccess { value, .. } => value,
-            _ => break,
+            other => match json_call::operand_of_is_json(other) {
+                Some(operand) => operand,
+                None => break,
+            },
         };
         length += 1;
     }
@@ -170,14 +175,18 @@ impl Dialect for FlinkDialect {
             (Token::Word(word), Token::Word(_) | Token::SingleQuotedString(_)) if word.keyword == Keyword::TABLE => {
                 Some(table_argument(parser))
             }
+            (Token::Word(word), Token::LParen) => json_call::reader(&word.value).map(|read| read(parser)),
             _ => None,
         }
     }
 
-    fn parse_infix(&self, _parser: &mut Parser<'_>, expr: &Expr, _precedence: u8) -> Option<Result<Expr, ParserError>> {
+    fn parse_infix(&self, parser: &mut Parser<'_>, expr: &Expr, _precedence: u8) -> Option<Result<Expr, ParserError>> {
         let too_long = chain_length(expr) >= MAX_OPERATORS;
         self.chain_too_long.set(too_long);
-        too_long.then_some(Err(ParserError::RecursionLimitExceeded))
+        if too_long {
+            return Some(Err(ParserError::RecursionLimitExceeded));
+        }
+        json_call::is_json(parser, expr).map(Ok)
     }
 }
 

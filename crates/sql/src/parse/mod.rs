@@ -9,6 +9,7 @@ mod create_table;
 mod cursor;
 mod dialect;
 mod interval;
+mod json_call;
 mod refusal;
 mod rewrite;
 mod script;
