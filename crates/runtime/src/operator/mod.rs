@@ -56,6 +56,12 @@ pub trait Operator: Send {
         false
     }
 
+    /// The watermark that what it emits has reached once it has taken this one: earlier, where a result can
+    /// come later than the input that completes it.
+    fn reached(&self, watermark: Watermark) -> Watermark {
+        watermark
+    }
+
     /// Nothing more is there for the moment, or at all: what an operator holds back only to do it
     /// with more rows at once, it does now.
     fn on_pause(&mut self, out: &mut Output) -> Result<()> {

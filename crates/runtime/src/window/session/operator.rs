@@ -38,6 +38,8 @@ pub struct SessionSpec {
     pub zone: TimeZone,
     /// The groups within a session (its key among them) and the aggregates.
     pub aggregation: Aggregation,
+    /// Whether the rows are results of windows, each of which comes before its time has passed.
+    pub of_results: bool,
     /// How long after its end a session takes rows.
     pub lateness_ms: i64,
     /// How often, in processing time, an open session tells provisional results; `None`: never.
@@ -58,7 +60,8 @@ impl SessionSpec {
 /// Groups a key's rows by session. A session that tells more than once emits what has changed: where a
 /// row joins two, or moves a bound, the old results leave as `-D`.
 ///
-/// Its input has every row's watermark and identity. Output columns: as [`WindowAggregate`]'s.
+/// Its input has every row's watermark and identity, if it is not [`SessionSpec::of_results`]. Output columns: as
+/// [`WindowAggregate`]'s.
 pub struct SessionAggregate {
     // Configuration.
     spec: SessionSpec,
@@ -226,10 +229,17 @@ impl Operator for SessionAggregate {
     fn on_batch(&mut self, batch: EventBatch, out: &mut Output) -> Result<()> {
         add(&self.metrics.rows, batch.num_rows());
         let batch = self.without_event_time(batch, out)?;
-        if batch.num_rows() > 0 {
-            self.pending.push(batch);
+        match batch.num_rows() {
+            0 => Ok(()),
+            _ if self.spec.of_results => {
+                self.arm();
+                self.judge(Ready::at_once(batch), out)
+            }
+            _ => {
+                self.pending.push(batch);
+                Ok(())
+            }
         }
-        Ok(())
     }
 
     fn on_watermark(&mut self, watermark: Watermark, out: &mut Output) -> Result<()> {
@@ -237,6 +247,7 @@ impl Operator for SessionAggregate {
             self.judge(ready, out)?;
             self.arm();
         }
+        let watermark = self.reached(watermark);
         let mut ids = self.sessions.close(watermark);
         let at_once = self.late.is_none();
         ids.extend(self.sessions.take_changed(|sessions, id| match sessions.is_live(id) {
@@ -250,6 +261,16 @@ impl Operator for SessionAggregate {
             self.sessions.forget(watermark)?;
         }
         Ok(())
+    }
+
+    /// A result of time t comes while the watermark is below t, and t is one session with what ends at t: that
+    /// waits until the watermark is t, where a table's rows would be late from t - 1 ms on.
+    fn reached(&self, watermark: Watermark) -> Watermark {
+        match watermark {
+            Watermark::MAX => watermark,
+            Watermark(ms) if self.spec.of_results => Watermark(ms.saturating_sub(1)),
+            Watermark(_) => watermark,
+        }
     }
 
     fn timer(&self) -> Option<Instant> {

@@ -124,6 +124,7 @@ impl Planner<'_> {
                     gap_ms,
                     zone,
                     aggregation,
+                    of_results: input.branches.iter().all(|branch| branch.table.is_none()),
                     lateness_ms,
                     early_fire,
                     late_fire,
@@ -298,10 +299,11 @@ fn check_session(windowed: &WindowedAggregate, input: &[Branch], live: &LiveStat
             format!("GROUP BY window_start, window_end, {}", column.name),
         );
     }
-    if input.iter().any(|branch| branch.table.is_none()) {
+    let results = input.iter().filter(|branch| branch.table.is_none()).count();
+    if results > 0 && results < input.len() {
         return refuse(
-            "a SESSION over the result of a window is not supported in a live run yet".to_owned(),
-            "make the sessions of the table itself, or run the file with --batch".to_owned(),
+            "a SESSION over a UNION of a table and results of windows is not supported in a live run".to_owned(),
+            "make the sessions of one of them, or run the file with --batch".to_owned(),
         );
     }
     let names = live.late.as_ref().is_some_and(|late| late.columns.is_some());
