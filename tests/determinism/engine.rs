@@ -112,8 +112,12 @@ async fn load(window: Window, log: &Log, setting: &Setting) -> Pipeline {
     let given = Given {
         partitions: log.partitions.iter().map(|rows| chunks(rows, log.zone.is_some(), &setting.chunks)).collect(),
     };
-    let options =
-        LoadOptions { folder: PathBuf::new(), parallelism: Some(setting.parallelism), batch_rows: setting.batch_rows };
+    let options = LoadOptions {
+        folder: PathBuf::new(),
+        parallelism: Some(setting.parallelism),
+        batch_rows: setting.batch_rows,
+        infer: None,
+    };
     let sql = SqlText::new("query.sql", sql.as_str());
     Pipeline::load(&sql, &Connectors::new(vec![Arc::new(given)]), &options).await.unwrap()
 }

@@ -42,7 +42,7 @@ impl Engine {
 }
 
 async fn answer(sql: &SqlText) -> Result<Answer> {
-    let options = LoadOptions { folder: PathBuf::new(), parallelism: Some(1), batch_rows: 8192 };
+    let options = LoadOptions { folder: PathBuf::new(), parallelism: Some(1), batch_rows: 8192, infer: None };
     let pipeline = Pipeline::load(sql, &Connectors::new(vec![]), &options).await?;
     let rows = Captured::default();
     batch::run(&pipeline, &rows, &HashMap::new(), std::future::pending()).await?;

@@ -7,6 +7,8 @@ use tidemill_core::{Result, RowKind};
 use tidemill_sql::physical::explain;
 use tidemill_sql::{Answer, Pipeline};
 
+use crate::table::{Layout, Side};
+
 /// Prints the answers, as tables or as one JSON object a row.
 pub(crate) async fn print(pipeline: &Pipeline, json: bool) -> Result<()> {
     for answer in &pipeline.answers {
@@ -42,7 +44,7 @@ fn print_json(rows: &RecordBatch) -> Result<()> {
     Console::Output.write(&lines)
 }
 
-/// The rows under their columns' names, each column as wide as its longest text.
+/// The rows under their columns' names.
 fn table(rows: &RecordBatch) -> String {
     let cell = |column: usize, row: usize| {
         let column = rows.column(column).as_string_view();
@@ -51,11 +53,8 @@ fn table(rows: &RecordBatch) -> String {
     let header = rows.schema().fields().iter().map(|f| f.name().clone()).collect::<Vec<_>>();
     let body = (0..rows.num_rows()).map(|row| (0..rows.num_columns()).map(|column| cell(column, row)).collect());
     let lines: Vec<Vec<String>> = std::iter::once(header).chain(body).collect();
-    let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..lines[0].len()).map(width).collect();
-    let line = |cells: &Vec<String>| {
-        let padded: Vec<String> = cells.iter().zip(&widths).map(|(cell, &width)| format!("{cell:width$}")).collect();
-        format!("{}\n", padded.join("  ").trim_end())
-    };
-    lines.iter().map(line).collect()
+    let layout = Layout::fit(&vec![Side::Left; rows.num_columns()], &lines);
+    let mut text = String::new();
+    lines.iter().for_each(|line| layout.write(line, &mut text));
+    text
 }

@@ -3,12 +3,14 @@
 mod answers;
 mod command;
 mod interrupt;
+mod outputs;
 mod report;
 mod stdout;
+mod table;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 /// One Flink SQL file, run live and over history with the same answer.
 #[derive(Parser)]
@@ -21,15 +23,23 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     Demo(command::demo::Arguments),
+    Query(command::query::Arguments),
     Run(command::run::Arguments),
     Reconcile(command::reconcile::Arguments),
+    Check(command::check::Arguments),
+    Completions(command::completions::CompletionsArguments),
+    Man(command::completions::ManArguments),
 }
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let outcome = match arguments.command {
         Command::Demo(arguments) => command::demo::run(&arguments),
+        Command::Query(arguments) => command::query::run(&arguments),
         Command::Run(arguments) => command::run::run(&arguments),
+        Command::Check(arguments) => command::check::run(&arguments),
+        Command::Completions(arguments) => command::completions::completions(&arguments, Arguments::command()),
+        Command::Man(arguments) => command::completions::man(&arguments, Arguments::command()),
         Command::Reconcile(arguments) => command::reconcile::run(&arguments),
     };
     match outcome {

@@ -19,11 +19,12 @@ pub(crate) fn error(error: &Error) -> ExitCode {
         ErrorKind::Invalid => {}
         ErrorKind::Data | ErrorKind::Unavailable | ErrorKind::Internal => {}
     }
-    say(&render(error));
+    say(&rendered(error, std::io::stderr().is_terminal()));
     if error.kind() == ErrorKind::Invalid { ExitCode::from(2) } else { ExitCode::FAILURE }
 }
 
-fn render(error: &Error) -> String {
+/// The error as people read it, with its place in the SQL; in colour at most where a terminal shows it.
+pub(crate) fn rendered(error: &Error, terminal: bool) -> String {
     let title = Level::ERROR.primary_title(error.message());
     let mut group = match error.excerpt() {
         Some(excerpt) => title.element(
@@ -36,7 +37,7 @@ fn render(error: &Error) -> String {
     if let Some(hint) = error.hint_text() {
         group = group.element(Level::HELP.message(hint));
     }
-    let colour = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    let colour = terminal && std::env::var_os("NO_COLOR").is_none();
     let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
     renderer.render(&[group])
 }

@@ -17,7 +17,7 @@ fn text(bytes: &[u8]) -> String {
 
 #[test]
 fn help_teaches_by_example() {
-    for command in ["run", "reconcile"] {
+    for command in ["query", "run", "check", "reconcile", "completions", "man"] {
         let output = tidemill(&[command, "--help"]);
         assert_eq!(output.status.code(), Some(0), "{command}");
         let help = text(&output.stdout);
@@ -27,10 +27,11 @@ fn help_teaches_by_example() {
 
 #[test]
 fn wrong_usage_exits_with_2_and_prints_nothing() {
-    let calls: [&[&str]; 8] = [
+    let calls: [&[&str]; 9] = [
         &[],
         &["rnu", "q.sql"],
         &["run"],
+        &["query"],
         &["run", "q.sql", "--bacth"],
         &["run", "q.sql", "--output", "xml"],
         &["run", "q.sql", "--parallelism", "0"],
@@ -77,4 +78,66 @@ EXPLAIN PLAN FOR SELECT a FROM t ORDER BY a;
     ] {
         assert!(plans.contains(part), "{part} is not in\n{plans}");
     }
+}
+
+/// Every command that `--help` lists.
+fn commands() -> Vec<String> {
+    let help = text(&tidemill(&["--help"]).stdout);
+    let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let listed = listed.take_while(|line| line.starts_with("  "));
+    let names = listed.filter(|line| !line.starts_with("   ")).filter_map(|line| line.split_whitespace().next());
+    names.filter(|name| *name != "help").map(str::to_owned).collect()
+}
+
+#[test]
+fn completions_know_every_command() {
+    assert!(commands().len() >= 6, "{:?}", commands());
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let output = tidemill(&["completions", shell]);
+        assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), String::new()));
+        let script = text(&output.stdout);
+        for command in commands().iter().map(String::as_str).chain(["--batch", "--output"]) {
+            let option = command.trim_start_matches('-');
+            assert!(script.contains(option), "{command} is not in the completions of {shell}");
+        }
+    }
+    assert_eq!(tidemill(&["completions", "csh"]).status.code(), Some(2));
+}
+
+/// The script is one that the shell itself takes, and it completes what has been begun.
+#[test]
+fn bash_completes_commands_and_options() {
+    let script = text(&tidemill(&["completions", "bash"]).stdout);
+    let completed = |words: &str| {
+        let count = words.split(' ').count() - 1;
+        let ask = format!(
+            "{script}\nCOMP_WORDS=({words}); COMP_CWORD={count}; _tidemill tidemill {} {}; echo \"${{COMPREPLY[@]}}\"",
+            words.rsplit(' ').next().unwrap(),
+            words.rsplit(' ').nth(1).unwrap()
+        );
+        let words = text(&Command::new("bash").args(["--norc", "-c", &ask]).output().unwrap().stdout);
+        let mut words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
+        words.sort();
+        words.join(" ")
+    };
+    assert_eq!(completed("tidemill rec"), "reconcile");
+    assert_eq!(completed("tidemill run q.sql --bat"), "--batch --batch-size");
+}
+
+#[test]
+fn each_command_has_a_man_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let pages = folder.path().join("man1");
+    assert_eq!(tidemill(&["man", pages.to_str().unwrap()]).status.code(), Some(0));
+    let page = |name: &str| std::fs::read_to_string(pages.join(name)).unwrap();
+    assert!(page("tidemill.1").starts_with(".ie"), "{}", page("tidemill.1"));
+    for command in commands() {
+        let page = page(&format!("tidemill-{command}.1"));
+        assert!(page.contains(&format!(".TH tidemill-{command} 1")), "{page}");
+    }
+    assert!(page("tidemill-run.1").contains("over its input as history"));
+    std::fs::write(folder.path().join("file"), "").unwrap();
+    let refused = tidemill(&["man", folder.path().join("file/man1").to_str().unwrap()]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(text(&refused.stderr).contains("give a folder that you may write to"));
 }

@@ -161,6 +161,15 @@ fn letter(index: usize) -> String {
     if index < 26 { letter.to_string() } else { format!("{letter}{}", index / 26) }
 }
 
+/// State that grows as long as a job runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnboundedState {
+    /// What the operator does.
+    pub operator: String,
+    /// What it keeps.
+    pub keeps: String,
+}
+
 /// A job, ready to run. Build it from its sources to its sinks.
 pub struct JobGraph {
     pub(crate) tasks: Vec<TaskSpec>,
@@ -238,6 +247,20 @@ impl JobGraph {
             }
         }
         Ok(text)
+    }
+
+    /// The operators that keep state for ever.
+    ///
+    /// # Errors
+    /// If an operator can't be made.
+    pub fn unbounded_state(&self) -> Result<Vec<UnboundedState>> {
+        let mut found = vec![];
+        for node in self.tasks.iter().flat_map(|task| &task.nodes) {
+            let operator = (node.make)()?;
+            let kept = operator.unbounded_state();
+            found.extend(kept.map(|keeps| UnboundedState { operator: operator.describe(), keeps }));
+        }
+        Ok(found)
     }
 
     /// The source tasks whose rows meet in an operator, set by set; a source that meets no other is alone.

@@ -12,6 +12,7 @@ use tidemill_core::{Error, EventTimes, Excerpt, Result};
 use tidemill_runtime::connector::{Connector, Connectors, Options, Source, TableSpec};
 use tidemill_runtime::engine_error;
 
+use crate::advised::Advised;
 use crate::parse::{ColumnKind, CreateTable, SqlText};
 use crate::settings::Settings;
 use crate::types::flink_type_name;
@@ -32,6 +33,8 @@ pub struct Table {
     /// What can't be decoded goes elsewhere, instead of failing the run; so all columns are decoded,
     /// whatever a statement reads: which rows are wrong does not depend on who asks.
     pub(crate) keep_rejected: bool,
+    /// What to do about a row that contradicts the columns, where they were inferred.
+    pub(crate) advice: Option<Arc<str>>,
     /// When its rows happened, if it says so.
     pub(crate) event_time: Option<EventTimeColumn>,
     /// Where it is declared.
@@ -81,7 +84,11 @@ impl Table {
     /// What its rows are read from; a mistake that is not in an option is shown at the declaration.
     pub(crate) fn source(&self) -> Result<Arc<dyn Source>> {
         let place = |e: Error| if e.excerpt().is_some() { e } else { e.at(self.excerpt.clone()) };
-        self.connector.source(&self.spec).map_err(place)
+        let source = self.connector.source(&self.spec).map_err(place)?;
+        Ok(match &self.advice {
+            Some(advice) => Arc::new(Advised::new(source, Arc::clone(advice))),
+            None => source,
+        })
     }
 }
 
@@ -242,6 +249,7 @@ pub(crate) fn declare(
         connector: Arc::clone(connector),
         name,
         keep_rejected: settings.dead_letters.contains_key(&create.name.value),
+        advice: None,
         event_time,
         excerpt: create.excerpt.clone(),
     })

@@ -11,6 +11,7 @@
 //! **Never** knows a connector: a table asks the registry that the program hands in.
 //! **Start at** [`Pipeline::load`], then [`physical::live`].
 
+mod advised;
 mod catalog;
 pub mod function;
 pub mod parse;

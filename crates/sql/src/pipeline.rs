@@ -2,6 +2,7 @@
 
 mod answer;
 mod insert;
+mod quoted_path;
 mod select;
 mod view;
 
@@ -15,9 +16,10 @@ use datafusion::common::DFSchema;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::sqlparser::ast::{self, Ident};
 use tidemill_core::{Error, Excerpt, Result};
-use tidemill_runtime::connector::{Connectors, WriteMode, nearest};
+use tidemill_runtime::connector::{Connectors, Infer, WriteMode, nearest};
 use tidemill_runtime::window::late_schema;
 
+use self::quoted_path::QuotedPaths;
 use crate::catalog::{Table, declare};
 use crate::parse::{CreateTable, CreateView, Insert, SqlText, Statement, parse};
 use crate::plan::{plan_error, reads, scanned_tables, windows};
@@ -34,6 +36,8 @@ pub struct LoadOptions {
     pub parallelism: Option<usize>,
     /// How many rows an operator is given at once.
     pub batch_rows: usize,
+    /// Declares what a path in quotes stands for, where one may stand in the place of a table.
+    pub infer: Option<Arc<dyn Infer>>,
 }
 
 pub use answer::Answer;
@@ -126,9 +130,11 @@ impl Pipeline {
             planned: vec![],
             definitions: BTreeMap::new(),
             answers: vec![],
+            inferred: QuotedPaths::beside(&statements),
         };
-        for statement in &statements {
-            loader.statement(statement).await?;
+        for mut statement in statements {
+            loader.declare_quoted_paths(&mut statement)?;
+            loader.statement(&statement).await?;
         }
         loader.late_outputs()?;
         let dead_letters = loader.dead_letters()?;
@@ -158,6 +164,7 @@ struct Loader<'a> {
     /// By name of the table or view: its declaration, as it was written.
     definitions: BTreeMap<String, String>,
     answers: Vec<Answer>,
+    inferred: QuotedPaths,
 }
 
 impl Loader<'_> {
@@ -233,13 +240,19 @@ impl Loader<'_> {
         if !self.free(&create.name, create.if_not_exists)? {
             return Ok(());
         }
+        let table = self.declare(create, self.sql)?;
+        self.session.register(Arc::new(table))
+    }
+
+    /// Makes a table of a declaration in `sql`, and remembers how it was written.
+    fn declare(&mut self, create: &CreateTable, sql: &SqlText) -> Result<Table> {
         let plan = |expr: &ast::Expr, schema: &Schema, excerpt: &Excerpt| {
             let schema = DFSchema::try_from(schema.clone()).map_err(|e| plan_error(e, excerpt))?;
             self.session.expression(expr, &schema, excerpt)
         };
-        let table = declare(create, self.sql, &self.options.folder, self.connectors, self.settings, &plan)?;
+        let table = declare(create, sql, &self.options.folder, self.connectors, self.settings, &plan)?;
         self.definitions.insert(create.name.value.clone(), written(&create.excerpt));
-        self.session.register(Arc::new(table))
+        Ok(table)
     }
 
     async fn create_view(&mut self, view: &CreateView) -> Result<()> {

@@ -167,6 +167,22 @@ fn unknown(name: &str) -> Error {
 /// An Arrow type that no Flink type becomes has Arrow's name.
 #[must_use]
 pub fn flink_type_name(data_type: &DataType) -> String {
+    written(data_type, &str::to_owned)
+}
+
+/// The type as `CREATE TABLE` takes it, whatever the names of its fields: `` ROW<`a` INT> ``.
+pub(crate) fn declared_type(data_type: &DataType) -> String {
+    written(data_type, &|name| quoted(name))
+}
+
+/// A name in backticks.
+pub(crate) fn quoted(name: &str) -> String {
+    format!("`{}`", name.replace('`', "``"))
+}
+
+/// A type, with the names of fields as `name` writes them.
+fn written(data_type: &DataType, name: &dyn Fn(&str) -> String) -> String {
+    let inner = |data_type: &DataType| written(data_type, name);
     match data_type {
         DataType::Null => "NULL".into(),
         DataType::Boolean => "BOOLEAN".into(),
@@ -183,18 +199,16 @@ pub fn flink_type_name(data_type: &DataType) -> String {
         DataType::Time32(TimeUnit::Millisecond) => "TIME".into(),
         DataType::Timestamp(unit, None) => format!("TIMESTAMP({})", precision_of(*unit)),
         DataType::Timestamp(unit, Some(_)) => format!("TIMESTAMP_LTZ({})", precision_of(*unit)),
-        DataType::List(element) => format!("ARRAY<{}>", flink_type_name(element.data_type())),
+        DataType::List(element) => format!("ARRAY<{}>", inner(element.data_type())),
         DataType::Map(entries, _) => match entries.data_type() {
-            DataType::Struct(fields) => format!("MAP<{}>", join(fields.iter().map(|f| flink_type_name(f.data_type())))),
+            DataType::Struct(fields) => format!("MAP<{}>", join(fields.iter().map(|f| inner(f.data_type())))),
             other => other.to_string(),
         },
-        DataType::Struct(fields) => format!("ROW<{}>", join(fields.iter().map(named_field))),
+        DataType::Struct(fields) => {
+            format!("ROW<{}>", join(fields.iter().map(|f| format!("{} {}", name(f.name()), inner(f.data_type())))))
+        }
         other => other.to_string(),
     }
-}
-
-fn named_field(field: &FieldRef) -> String {
-    format!("{} {}", field.name(), flink_type_name(field.data_type()))
 }
 
 fn join(parts: impl Iterator<Item = String>) -> String {

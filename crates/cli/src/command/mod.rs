@@ -1,6 +1,9 @@
 //! One file a verb, and what verbs share: loading a file, and the runtime.
 
+pub(crate) mod check;
+pub(crate) mod completions;
 pub(crate) mod demo;
+pub(crate) mod query;
 pub(crate) mod reconcile;
 pub(crate) mod run;
 
@@ -20,6 +23,13 @@ pub(crate) struct FileArguments {
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
+    #[command(flatten)]
+    sizes: Sizes,
+}
+
+/// How a job is cut into pieces.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Sizes {
     /// Subtasks a task [default: parallelism.default of the file, or the number of cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=KEY_GROUPS as i64))]
     parallelism: Option<u16>,
@@ -32,12 +42,16 @@ pub(crate) struct FileArguments {
 impl FileArguments {
     pub(crate) async fn load(&self) -> Result<Pipeline> {
         let sql = read(&self.file)?;
-        let options = LoadOptions {
-            folder: folder(&self.file),
-            parallelism: self.parallelism.map(usize::from),
-            batch_rows: self.batch_size as usize,
-        };
+        let options = self.sizes.options(folder(&self.file));
         Pipeline::load(&sql, &tidemill_connectors::connectors(), &options).await
+    }
+}
+
+impl Sizes {
+    /// How to load SQL whose relative paths start at `folder`.
+    pub(crate) fn options(&self, folder: PathBuf) -> LoadOptions {
+        let parallelism = self.parallelism.map(usize::from);
+        LoadOptions { folder, parallelism, batch_rows: self.batch_size as usize, infer: None }
     }
 }
 
@@ -49,7 +63,8 @@ pub(crate) fn runtime() -> Result<tokio::runtime::Runtime> {
         .map_err(|e| Error::unavailable(format!("the threads of the program could not be started: {e}")))
 }
 
-fn read(file: &Path) -> Result<SqlText> {
+/// The text of a file; `-` is standard input.
+pub(crate) fn read(file: &Path) -> Result<SqlText> {
     let (origin, text) = if file == Path::new("-") {
         let mut text = String::new();
         let read = std::io::stdin().read_to_string(&mut text);

@@ -4,22 +4,21 @@ use std::collections::HashMap;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use arrow::datatypes::SchemaRef;
 use clap::{Args, ValueEnum};
 use tidemill_connectors::console::Console;
 use tidemill_connectors::print::PrintSinkFactory;
 use tidemill_core::Result;
-use tidemill_runtime::connector::{SinkFactory, WriteMode};
 use tidemill_runtime::job;
 use tidemill_runtime::metrics::count;
-use tidemill_sql::physical::{LateSink, Outputs, batch, live};
-use tidemill_sql::{Pipeline, PlannedStatement, RuntimeMode, Table, Target};
+use tidemill_sql::physical::{Outputs, batch, live};
+use tidemill_sql::{Pipeline, RuntimeMode};
 
 use super::{FileArguments, runtime};
 use crate::answers;
 use crate::interrupt::interrupted;
+use crate::outputs::Declared;
 use crate::report;
-use crate::stdout::JsonRows;
+use crate::stdout::{JsonRows, RowKinds};
 
 /// Run a Flink SQL file: live (windows fire by watermark), or with --batch over its input as history
 #[derive(Debug, Args)]
@@ -69,7 +68,11 @@ async fn execute(arguments: &Arguments) -> Result<ExitCode> {
     if pipeline.statements.is_empty() {
         return Ok(ExitCode::SUCCESS);
     }
-    let outputs = Declared { output: arguments.output };
+    let output = arguments.output;
+    let outputs = Declared::new(move |schema| match output {
+        Output::Text => Ok(Arc::new(PrintSinkFactory::new(Console::Output, String::new(), schema)?) as _),
+        Output::Json => Ok(Arc::new(JsonRows::new(Arc::clone(schema), RowKinds::Shown)?) as _),
+    });
     let stopped = match mode {
         RuntimeMode::Live => run_live(&pipeline, &outputs).await?,
         RuntimeMode::Batch => run_batch(&pipeline, &outputs).await?,
@@ -77,7 +80,7 @@ async fn execute(arguments: &Arguments) -> Result<ExitCode> {
     Ok(if stopped { ExitCode::from(130) } else { ExitCode::SUCCESS })
 }
 
-async fn run_live(pipeline: &Pipeline, outputs: &Declared) -> Result<bool> {
+async fn run_live(pipeline: &Pipeline, outputs: &impl Outputs) -> Result<bool> {
     let graph = live::plan(pipeline, outputs)?;
     let options = job::RunOptions {
         batch_rows: pipeline.batch_rows,
@@ -91,37 +94,8 @@ async fn run_live(pipeline: &Pipeline, outputs: &Declared) -> Result<bool> {
     Ok(outcome.stopped)
 }
 
-async fn run_batch(pipeline: &Pipeline, outputs: &Declared) -> Result<bool> {
+async fn run_batch(pipeline: &Pipeline, outputs: &impl Outputs) -> Result<bool> {
     let outcome = batch::run(pipeline, outputs, &HashMap::new(), interrupted()).await?;
     report::rejected(pipeline, |table| outcome.rejected.get(table).copied());
     Ok(outcome.stopped)
-}
-
-/// Rows go where the file says.
-struct Declared {
-    output: Output,
-}
-
-impl Outputs for Declared {
-    fn rows(&self, statement: &PlannedStatement, schema: &SchemaRef) -> Result<Arc<dyn SinkFactory>> {
-        match &statement.target {
-            Target::Table(table) => table.connector.sink(&table.spec, statement.mode),
-            Target::Print => Ok(match self.output {
-                Output::Text => Arc::new(PrintSinkFactory::new(Console::Output, String::new(), schema)?),
-                Output::Json => Arc::new(JsonRows::new(Arc::clone(schema))?),
-            }),
-        }
-    }
-
-    fn late(&self, statement: &PlannedStatement) -> Result<Option<LateSink>> {
-        let sink = |table: &Arc<Table>| {
-            let sink = table.connector.sink(&table.spec, WriteMode::Append)?;
-            Ok(LateSink { columns: Some(Arc::clone(table.stored())), sink })
-        };
-        statement.late_output.as_ref().map(sink).transpose()
-    }
-
-    fn rejected(&self, table: &Table) -> Result<Option<Arc<dyn SinkFactory>>> {
-        table.connector.sink(&table.spec, WriteMode::Append).map(Some)
-    }
 }

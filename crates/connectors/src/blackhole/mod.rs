@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use tidemill_core::{Epoch, Error, EventBatch, Result};
 use tidemill_runtime::connector::{
-    ChangelogMode, Connector, OptionSpec, Sink, SinkFactory, Source, TableSpec, WriteMode,
+    ChangelogMode, Connector, Guarantee, OptionSpec, Sink, SinkFactory, Source, TableSpec, WriteMode,
 };
 
 /// The end of all rows.
@@ -35,6 +35,10 @@ struct BlackholeSinkFactory;
 impl SinkFactory for BlackholeSinkFactory {
     fn changelog(&self) -> ChangelogMode {
         ChangelogMode::Retract
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        Guarantee::ExactlyOnce
     }
 
     fn open(&self) -> Result<Box<dyn Sink>> {

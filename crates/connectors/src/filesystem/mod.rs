@@ -3,6 +3,7 @@
 //! As in Flink, `path` is a file or a folder to read and a folder to write: a sink adds part files to it, or with
 //! `INSERT OVERWRITE` replaces those that are there.
 
+mod infer;
 mod options;
 mod part;
 mod partition;
@@ -15,6 +16,7 @@ use std::sync::{Arc, LazyLock};
 use tidemill_core::Result;
 use tidemill_runtime::connector::{Connector, OptionSpec, SinkFactory, Source, TableSpec, WriteMode};
 
+pub use self::infer::{FileInference, InferredFormat};
 use self::options::FilesystemOptions;
 use self::sink::FilesystemSinkFactory;
 use self::source::FilesystemSource;

@@ -34,12 +34,8 @@ pub fn all() -> Vec<OptionSpec> {
 /// A table in files.
 #[derive(Debug, Clone)]
 pub struct FilesystemOptions {
-    /// The path as the user wrote it: the partition's name.
-    pub written: Arc<str>,
-    /// The path to open.
-    pub path: PathBuf,
-    /// Where the path was looked up from, if it is relative.
-    pub folder: Option<PathBuf>,
+    /// Where they are.
+    pub location: Location,
     /// The format of the bytes.
     pub format: FileFormat,
     /// How often to look for new files; `None` where there will be none.
@@ -50,13 +46,44 @@ impl FilesystemOptions {
     /// Reads and checks the options of a table; does no I/O.
     pub fn from_table(table: &TableSpec) -> Result<Self> {
         let written = table.options.required("path")?;
-        let local = local_path(&table.options, written)?;
-        let folder = local.is_relative().then(|| table.folder.clone());
+        let location = Location::new(written, &table.folder).map_err(|e| placed(&table.options, &e))?;
         let format = FileFormat::from_table(table)?;
         let monitor_interval = table.options.get(MONITOR_INTERVAL);
         let monitor_interval =
             monitor_interval.map(|_| table.options.duration(MONITOR_INTERVAL, Duration::MAX)).transpose()?;
-        Ok(Self { written: written.into(), path: table.folder.join(local), folder, format, monitor_interval })
+        Ok(Self { location, format, monitor_interval })
+    }
+}
+
+/// The error, shown at the option `path`.
+fn placed(options: &Options, error: &Error) -> Error {
+    let placed = options.refuse("path", error.message());
+    match error.hint_text() {
+        Some(hint) => placed.hint(hint),
+        None => placed,
+    }
+}
+
+/// A path that names a file, a folder, or several by a pattern.
+#[derive(Debug, Clone)]
+pub struct Location {
+    /// The path as the user wrote it: the partition's name.
+    pub written: Arc<str>,
+    /// The path to open.
+    pub path: PathBuf,
+    /// Where the path was looked up from, if it is relative.
+    pub folder: Option<PathBuf>,
+}
+
+impl Location {
+    /// A path; a relative one starts at `folder`. Does no I/O.
+    ///
+    /// # Errors
+    /// `Invalid` if it names no local file.
+    pub fn new(written: &str, folder: &Path) -> Result<Self> {
+        let local = local_path(written)?;
+        let base = local.is_relative().then(|| folder.to_owned());
+        Ok(Self { written: written.into(), path: folder.join(local), folder: base })
     }
 
     /// The path as it was written, without the scheme.
@@ -78,21 +105,21 @@ impl FilesystemOptions {
 }
 
 /// The part of a path or `file://` URL that names a local file. As in Flink, nothing in it is escaped.
-fn local_path<'a>(options: &Options, written: &'a str) -> Result<&'a Path> {
+fn local_path(written: &str) -> Result<&Path> {
     let local = match written.split_once("://") {
         None => without_scheme(written),
         Some(("file", rest)) if rest.starts_with('/') => rest,
         Some(("file", _)) => {
-            let error = options.refuse("path", format!("the URL '{written}' names a host"));
-            return Err(error.hint("a URL of a local file has three slashes: file:///folder/file"));
+            return Err(Error::invalid(format!("the URL '{written}' names a host"))
+                .hint("a URL of a local file has three slashes: file:///folder/file"));
         }
         Some((scheme, _)) => {
-            let error = options.refuse("path", format!("the file system '{scheme}' is not supported"));
-            return Err(error.hint("use the path of a local file, or a file:/// URL"));
+            return Err(Error::invalid(format!("the file system '{scheme}' is not supported"))
+                .hint("use the path of a local file, or a file:/// URL"));
         }
     };
     if local.is_empty() {
-        return Err(options.refuse("path", "the option 'path' is empty").hint("name a file or a folder"));
+        return Err(Error::invalid("the option 'path' is empty").hint("name a file or a folder"));
     }
     Ok(Path::new(local))
 }

@@ -21,7 +21,7 @@ use std::time::Instant;
 use arrow::array::RecordBatch;
 use async_trait::async_trait;
 use tidemill_core::{Epoch, EventBatch, Result};
-use tidemill_runtime::connector::{ChangelogMode, Sink, SinkFactory, TableSpec, WriteMode};
+use tidemill_runtime::connector::{ChangelogMode, Guarantee, Sink, SinkFactory, TableSpec, WriteMode};
 
 use self::folders::{Folders, sync_folder};
 use self::open_parts::{OpenPart, OpenParts};
@@ -56,7 +56,8 @@ impl FilesystemSinkFactory {
     /// # Errors
     /// An option has a wrong value, or a column can't be written.
     pub fn new(table: &TableSpec, mode: WriteMode) -> Result<Self> {
-        let FilesystemOptions { path: folder, format, .. } = FilesystemOptions::from_table(table)?;
+        let FilesystemOptions { location, format, .. } = FilesystemOptions::from_table(table)?;
+        let folder = location.path;
         let layout = Layout::of(table)?;
         let rolling = RollingPolicy::from_options(&table.options)?;
         // A column that the format can't write is refused now, not when the run begins.
@@ -68,6 +69,10 @@ impl FilesystemSinkFactory {
 impl SinkFactory for FilesystemSinkFactory {
     fn changelog(&self) -> ChangelogMode {
         ChangelogMode::Append
+    }
+
+    fn guarantee(&self) -> Guarantee {
+        Guarantee::ExactlyOnce
     }
 
     fn open(&self) -> Result<Box<dyn Sink>> {

@@ -62,8 +62,8 @@ fn paths_start_at_the_folder_of_the_sql_file() {
         ("file:/data/in.json", "/data/in.json"),
     ] {
         let options = options_of(written).unwrap();
-        assert_eq!(options.path, PathBuf::from(path));
-        assert_eq!(&*options.written, written);
+        assert_eq!(options.location.path, PathBuf::from(path));
+        assert_eq!(&*options.location.written, written);
     }
 }
 

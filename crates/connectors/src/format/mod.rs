@@ -5,6 +5,7 @@
 
 pub mod csv;
 mod file;
+mod infer;
 pub mod json;
 pub mod parquet;
 pub mod records;

@@ -235,6 +235,10 @@ impl Operator for RetractGroup {
         format!("group what is updated by {}", self.aggregation)
     }
 
+    fn unbounded_state(&self) -> Option<String> {
+        self.aggregation.unbounded_state()
+    }
+
     fn on_batch(&mut self, batch: EventBatch, out: &mut Output) -> Result<()> {
         self.waiting_rows += batch.num_rows();
         self.waiting.push(batch);

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions, new_null_array};
-use arrow::datatypes::{Field, FieldRef, Schema, SchemaRef};
+use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
 use datafusion::common::cast::as_boolean_array;
 use datafusion::logical_expr::{EmitTo, GroupsAccumulator};
 use datafusion::physical_expr::PhysicalExpr;
@@ -55,10 +55,32 @@ impl Aggregation {
             .collect())
     }
 
+    /// What is kept of groups that no watermark ends: a row for each, and the values of aggregates that need all of
+    /// them. `None` where there is one group, of a bounded size.
+    pub(crate) fn unbounded_state(&self) -> Option<String> {
+        let groups: Vec<&str> = self.groups.iter().map(|(_, field)| field.name().as_str()).collect();
+        let collecting = self.calls.iter().filter(|call| call.keeps_values());
+        let values: Vec<&str> = collecting.map(|call| call.function.name()).collect();
+        let groups = (!groups.is_empty()).then(|| format!("a row for each ({})", groups.join(", ")));
+        let values = (!values.is_empty()).then(|| format!("the values of {}", values.join(", ")));
+        match (groups, values) {
+            (Some(groups), Some(values)) => Some(format!("{groups}, with {values}")),
+            (groups, values) => groups.or(values),
+        }
+    }
+
     /// The columns of the results.
     #[must_use]
     pub fn result_fields(&self) -> Vec<FieldRef> {
         self.calls.iter().map(|call| call.function.field()).collect()
+    }
+}
+
+impl AggregateCall {
+    /// Whether its state grows with the values that it has seen: then it is a list.
+    fn keeps_values(&self) -> bool {
+        let is_list = |field: &FieldRef| matches!(field.data_type(), DataType::List(_) | DataType::LargeList(_));
+        self.function.state_fields().is_ok_and(|fields| fields.iter().any(is_list))
     }
 }
 

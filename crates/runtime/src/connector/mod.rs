@@ -8,16 +8,18 @@
 //!
 //! A connector knows no operator and no SQL. It sees a [`TableSpec`]: columns, options, a folder.
 
+mod infer;
 mod options;
 mod quantity;
 mod registry;
 mod sink;
 mod source;
 
+pub use infer::{Infer, Inferred};
 pub use options::{OptionSpec, Options, nearest};
 pub use quantity::{duration, memory_size};
 pub use registry::Connectors;
-pub use sink::{ChangelogMode, Sink, SinkFactory, WriteMode};
+pub use sink::{ChangelogMode, Guarantee, Sink, SinkFactory, WriteMode};
 pub use source::{Chunk, DecodeError, Decoded, Discovery, Opened, PartitionReader, Rejected, ScanRequest, Source};
 
 use std::path::PathBuf;

@@ -22,6 +22,15 @@ pub enum WriteMode {
     Overwrite,
 }
 
+/// How often a row stands in a sink's target, whatever fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Guarantee {
+    /// Rows are shown as they are written: those of a run that fails stay, and come again with the next.
+    AtLeastOnce,
+    /// Rows become visible with their epoch, and those of a run that fails not at all.
+    ExactlyOnce,
+}
+
 /// Makes the sink of one run.
 ///
 /// # Contract
@@ -30,6 +39,12 @@ pub enum WriteMode {
 pub trait SinkFactory: Send + Sync {
     /// The most that the sink takes.
     fn changelog(&self) -> ChangelogMode;
+
+    /// What holds for its rows where something fails; the weaker unless the sink keeps rows back until they are
+    /// committed.
+    fn guarantee(&self) -> Guarantee {
+        Guarantee::AtLeastOnce
+    }
 
     /// Makes the sink; called once a run.
     fn open(&self) -> Result<Box<dyn Sink>>;
@@ -52,8 +67,8 @@ pub trait Sink: Send {
     /// Takes rows, in the order of the stream.
     async fn write(&mut self, batch: &EventBatch) -> Result<()>;
 
-    /// Hears, in a live run, how far the statement has come: the results of every window that is complete at
-    /// `watermark` have been written. A sink that stores rows does not care.
+    /// Hears how far the statement has come: the results of every window that is complete at `watermark` have been
+    /// written. A batch run says so once, with [`Watermark::MAX`]. A sink that stores rows does not care.
     async fn progress(&mut self, _watermark: Watermark) -> Result<()> {
         Ok(())
     }

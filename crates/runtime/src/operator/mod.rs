@@ -40,6 +40,12 @@ pub trait Operator: Send {
     /// What it does, in a few words, for plans that people read.
     fn describe(&self) -> String;
 
+    /// What of its state is never freed, in a few words, for people: what there is one of, and for what. `None` where
+    /// the watermark frees all of it, or its size has a bound.
+    fn unbounded_state(&self) -> Option<String> {
+        None
+    }
+
     /// Takes rows.
     fn on_batch(&mut self, batch: EventBatch, out: &mut Output) -> Result<()>;
 

@@ -196,6 +196,20 @@ impl Operator for TopN {
         format!("the first {limit} of ({}) by {}, {when}", partition.join(", "), order.join(", "))
     }
 
+    fn unbounded_state(&self) -> Option<String> {
+        let TopNSpec { partition, limit, append_only, window_end, .. } = &self.spec;
+        let names: Vec<&str> = partition.iter().map(|index| self.spec.schema.field(*index).name().as_str()).collect();
+        match (window_end, names.as_slice(), append_only) {
+            (Some(_), ..) | (None, [], true) => None,
+            (None, [], false) => Some("all rows, since one that is taken back lets another move up".to_owned()),
+            (None, names, true) => Some(format!("{limit} rows for each ({})", names.join(", "))),
+            (None, names, false) => Some(format!(
+                "all rows of each ({}), since one that is taken back lets another move up",
+                names.join(", ")
+            )),
+        }
+    }
+
     fn on_batch(&mut self, batch: EventBatch, _out: &mut Output) -> Result<()> {
         self.take_in(&batch)
     }

@@ -145,6 +145,16 @@ impl<'a> Cursor<'a> {
         Ok(ident)
     }
 
+    /// The name of a table or view, or in single quotes the path of a file that stands for a table.
+    pub(super) fn relation(&mut self) -> Result<Ident> {
+        if let Token::SingleQuotedString(path) = self.peek() {
+            let ident = Ident::with_quote_and_span('\'', self.next_span(), path.clone());
+            self.advance();
+            return Ok(ident);
+        }
+        self.name("the name of a table or view")
+    }
+
     /// `(name, ...)`
     pub(super) fn names(&mut self, what: &str) -> Result<Vec<Ident>> {
         self.expect(&Token::LParen)?;

@@ -77,13 +77,13 @@ fn statement(cursor: &mut Cursor<'_>) -> Result<Statement> {
     } else if cursor.at_words("EXPLAIN") {
         explain(cursor)
     } else if cursor.eat_words("DESCRIBE") || cursor.eat_words("DESC") {
-        cursor.name("the name of a table or view").map(Statement::Describe)
+        cursor.relation().map(Statement::Describe)
     } else if cursor.eat_words("SHOW TABLES") {
         Ok(Statement::ShowTables)
     } else if cursor.eat_words("SHOW VIEWS") {
         Ok(Statement::ShowViews)
     } else if cursor.eat_words("SHOW CREATE TABLE") || cursor.eat_words("SHOW CREATE VIEW") {
-        cursor.name("the name of a table or view").map(Statement::ShowCreate)
+        cursor.relation().map(Statement::ShowCreate)
     } else if ["SELECT", "WITH", "VALUES"].iter().any(|word| cursor.at_words(word)) || *cursor.peek() == Token::LParen {
         let start = cursor.start();
         let query = cursor.query()?;

@@ -17,8 +17,8 @@ use crate::{Pipeline, PlannedStatement, Table};
 /// # Errors
 /// If the statement has no batch plan. Why it can't run live stands in the text.
 pub async fn explain(pipeline: &Pipeline, statement: &PlannedStatement) -> Result<String> {
-    let live = match live::plan_statements(pipeline, std::slice::from_ref(statement), &Nowhere) {
-        Ok(graph) => graph.describe()?,
+    let live = match live::plan_one(pipeline, statement, &Nowhere) {
+        Ok((graph, _)) => graph.describe()?,
         Err(error) => format!("it does not run live: {error}\n"),
     };
     let state = pipeline.session.state();

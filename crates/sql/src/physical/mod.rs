@@ -2,6 +2,7 @@
 
 pub mod batch;
 mod by_name;
+mod check;
 mod explain;
 mod identity;
 pub mod live;
@@ -9,6 +10,7 @@ mod outputs;
 mod source_columns;
 
 pub(crate) use by_name::by_name;
+pub use check::{Checked, Finding, LivePlan, Severity, check};
 pub use explain::explain;
 pub(crate) use identity::IDENTITY;
 pub use outputs::{LateSink, Outputs};

@@ -130,7 +130,7 @@ async fn load(shop: &ShopConnector, early: bool) -> Result<Pipeline> {
     // Settings hold for the whole file, wherever they stand: at its end they move no line of it.
     let sql = [PIPELINE, if early { EARLY_FIRE } else { "" }].concat();
     let text = SqlText::new(Arc::<str>::from("examples/shop/pipeline.sql"), Arc::<str>::from(sql));
-    let options = LoadOptions { folder: PathBuf::new(), parallelism: None, batch_rows: 8192 };
+    let options = LoadOptions { folder: PathBuf::new(), parallelism: None, batch_rows: 8192, infer: None };
     Pipeline::load(&text, &connectors().with(Arc::new(shop.clone())), &options).await
 }
 

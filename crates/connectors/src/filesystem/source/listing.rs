@@ -8,24 +8,27 @@ use glob::{MatchOptions, Pattern};
 use tidemill_core::{Error, Result};
 use walkdir::{DirEntry, WalkDir};
 
-use crate::filesystem::options::FilesystemOptions;
+use crate::filesystem::options::Location;
 
 /// The files of a table.
-pub(super) struct Listing {
-    options: Arc<FilesystemOptions>,
+pub(in crate::filesystem) struct Listing {
+    location: Location,
+    /// That nothing fits a pattern yet is no error.
+    may_be_empty: bool,
 }
 
 /// A file to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Found {
-    pub(super) path: PathBuf,
+pub(in crate::filesystem) struct Found {
+    pub(in crate::filesystem) path: PathBuf,
     /// As the user would write it: the partition's name.
-    pub(super) name: Arc<str>,
+    pub(in crate::filesystem) name: Arc<str>,
 }
 
 impl Listing {
-    pub(super) fn new(options: Arc<FilesystemOptions>) -> Self {
-        Self { options }
+    /// The files that a path names; `may_be_empty` says that there need be none that fits its pattern.
+    pub(in crate::filesystem) fn new(location: Location, may_be_empty: bool) -> Self {
+        Self { location, may_be_empty }
     }
 
     /// The files that are there, by name. A name that begins with `.` or `_` is hidden, as in Flink:
@@ -33,13 +36,13 @@ impl Listing {
     ///
     /// # Errors
     /// `Unavailable` if nothing is there, or a folder can't be read.
-    pub(super) fn files(&self) -> Result<Vec<Found>> {
-        let path = &self.options.path;
+    pub(in crate::filesystem) fn files(&self) -> Result<Vec<Found>> {
+        let path = &self.location.path;
         match path.metadata() {
             Ok(metadata) if metadata.is_dir() => self.below(path),
-            Ok(_) => Ok(vec![Found { path: path.clone(), name: Arc::clone(&self.options.written) }]),
+            Ok(_) => Ok(vec![Found { path: path.clone(), name: Arc::clone(&self.location.written) }]),
             // A file may have a name that looks like a pattern, so what is there comes first.
-            Err(_) if is_pattern(&self.options.written) => self.matching(),
+            Err(_) if is_pattern(&self.location.written) => self.matching(),
             Err(e) => Err(self.not_there(e)),
         }
     }
@@ -62,14 +65,14 @@ impl Listing {
     }
 
     fn matching(&self) -> Result<Vec<Found>> {
-        let written = self.options.local();
-        let pattern = match &self.options.folder {
+        let written = self.location.local();
+        let pattern = match &self.location.folder {
             Some(folder) => Path::new(&Pattern::escape(&folder.to_string_lossy())).join(written),
             None => written.to_owned(),
         };
         let options = MatchOptions { require_literal_leading_dot: true, ..MatchOptions::new() };
         let paths = glob::glob_with(&pattern.to_string_lossy(), options).map_err(|e| {
-            Error::invalid(format!("'{}' is not a pattern for files: {e}", self.options.written))
+            Error::invalid(format!("'{}' is not a pattern for files: {e}", self.location.written))
                 .hint("write * for any characters in a name, ** for any folders, and [*] for the character itself")
         })?;
         let mut files = vec![];
@@ -81,15 +84,15 @@ impl Listing {
                 files.push(self.found(path));
             }
         }
-        if files.is_empty() && self.options.monitor_interval.is_none() {
-            let error = Error::unavailable(format!("no file fits the pattern '{}'", self.options.written));
-            return Err(self.options.explain(error, "check the option 'path' of the table"));
+        if files.is_empty() && !self.may_be_empty {
+            let error = Error::unavailable(format!("no file fits the pattern '{}'", self.location.written));
+            return Err(self.location.explain(error, "check the option 'path' of the table"));
         }
         Ok(files)
     }
 
     fn found(&self, path: PathBuf) -> Found {
-        let shown = match &self.options.folder {
+        let shown = match &self.location.folder {
             Some(folder) => path.strip_prefix(folder).unwrap_or(&path),
             None => &path,
         };
@@ -98,11 +101,11 @@ impl Listing {
     }
 
     fn not_there(&self, e: std::io::Error) -> Error {
-        let path = self.options.path.display();
+        let path = self.location.path.display();
         match e.kind() {
             ErrorKind::NotFound => {
                 let error = Error::unavailable(format!("there is no file '{path}'")).because(e);
-                self.options.explain(error, "check the option 'path' of the table")
+                self.location.explain(error, "check the option 'path' of the table")
             }
             _ => Error::unavailable(format!("cannot open '{path}': {e}")).because(e),
         }

@@ -12,10 +12,11 @@ use async_trait::async_trait;
 use tidemill_core::Result;
 use tidemill_runtime::connector::{Opened, PartitionReader, ScanRequest, Source, TableSpec};
 
-use self::listing::{Found, Listing};
+pub(super) use self::listing::{Found, Listing};
 use self::monitor::Monitor;
 use self::partition_columns::PartitionColumns;
 use self::reader::{FileReader, Request};
+pub(super) use self::reader::{open_file, open_text};
 use super::options::FilesystemOptions;
 use crate::blocking::blocking;
 
@@ -43,7 +44,7 @@ impl Source for FilesystemSource {
     }
 
     async fn open(&self, request: &ScanRequest) -> Result<Opened> {
-        let listing = Listing::new(Arc::clone(&self.options));
+        let listing = Listing::new(self.options.location.clone(), self.options.monitor_interval.is_some());
         let opening = Opening {
             request: Arc::new(Request::new(&self.options, &self.partition_columns, request)?),
             partition_columns: self.partition_columns.clone(),

@@ -70,22 +70,17 @@ impl FileReader {
     }
 
     fn open(&self) -> Result<State> {
-        let file = File::open(&self.path).map_err(|e| self.open_failed(e))?;
         match &self.request.format {
             RequestedFormat::Text(format, decoder) => {
-                let bytes = uncompressed(file, &self.path).map_err(|e| self.open_failed(e))?;
+                let bytes = open_text(&self.path)?;
                 let records = RecordReader::new(bytes, format.cutter(), Arc::clone(&self.name), READ_BYTES);
                 Ok(State::Text { records, decoder: Arc::clone(decoder), first: true })
             }
             RequestedFormat::Parquet(columns) => {
-                let opened = ParquetFile::open(file, Arc::clone(columns));
+                let opened = ParquetFile::open(open_file(&self.path)?, Arc::clone(columns));
                 opened.map(State::Parquet).map_err(|e| e.context(Arc::clone(&self.name)))
             }
         }
-    }
-
-    fn open_failed(&self, e: io::Error) -> Error {
-        open_failed(&self.path, e)
     }
 
     fn next(&mut self) -> Result<Option<Box<dyn Chunk>>> {
@@ -102,6 +97,16 @@ impl FileReader {
             State::NotOpen => Ok(None),
         }
     }
+}
+
+/// Opens a file as it is.
+pub(in crate::filesystem) fn open_file(path: &Path) -> Result<File> {
+    File::open(path).map_err(|e| open_failed(path, e))
+}
+
+/// Opens a file as the text that it holds, compressed or not.
+pub(in crate::filesystem) fn open_text(path: &Path) -> Result<Box<dyn Read + Send>> {
+    uncompressed(open_file(path)?, path).map_err(|e| open_failed(path, e))
 }
 
 fn open_failed(path: &Path, e: io::Error) -> Error {

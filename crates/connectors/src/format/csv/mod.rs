@@ -25,6 +25,7 @@ mod cut;
 mod decode;
 mod encode;
 mod fault;
+mod infer;
 mod nested;
 mod options;
 mod slot;
@@ -37,6 +38,7 @@ mod tests;
 pub use cut::CsvCutter;
 pub use decode::CsvDecoder;
 pub use encode::CsvEncoder;
+pub use infer::CsvSample;
 pub use options::{CsvOptions, OPTIONS};
 
 /// The format's name.

@@ -5,15 +5,15 @@ use tidemill_runtime::connector::{OptionSpec, Options};
 
 use super::split::Dialect;
 
-const FIELD_DELIMITER: &str = "csv.field-delimiter";
+pub(super) const FIELD_DELIMITER: &str = "csv.field-delimiter";
 const DISABLE_QUOTE_CHARACTER: &str = "csv.disable-quote-character";
 const QUOTE_CHARACTER: &str = "csv.quote-character";
 const ALLOW_COMMENTS: &str = "csv.allow-comments";
 const IGNORE_PARSE_ERRORS: &str = "csv.ignore-parse-errors";
-const IGNORE_FIRST_LINE: &str = "csv.ignore-first-line";
+pub(super) const IGNORE_FIRST_LINE: &str = "csv.ignore-first-line";
 const ARRAY_ELEMENT_DELIMITER: &str = "csv.array-element-delimiter";
 const ESCAPE_CHARACTER: &str = "csv.escape-character";
-const NULL_LITERAL: &str = "csv.null-literal";
+pub(super) const NULL_LITERAL: &str = "csv.null-literal";
 const SCIENTIFIC_NOTATION: &str = "csv.write-bigdecimal-in-scientific-notation";
 
 /// Every option that the format knows.

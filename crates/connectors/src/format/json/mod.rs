@@ -21,6 +21,7 @@ mod column;
 mod decode;
 mod encode;
 mod fault;
+mod infer;
 mod nested;
 mod object;
 mod options;
@@ -34,6 +35,7 @@ mod tests;
 
 pub use decode::JsonDecoder;
 pub use encode::JsonEncoder;
+pub use infer::JsonSample;
 pub use options::{JsonOptions, OPTIONS};
 
 pub use super::text::temporal::TimestampFormat;

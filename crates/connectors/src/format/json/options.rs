@@ -5,7 +5,7 @@ use tidemill_runtime::connector::{OptionSpec, Options};
 
 use crate::format::text::temporal::TimestampFormat;
 
-const TIMESTAMP_FORMAT: &str = "json.timestamp-format.standard";
+pub(super) const TIMESTAMP_FORMAT: &str = "json.timestamp-format.standard";
 const IGNORE_PARSE_ERRORS: &str = "json.ignore-parse-errors";
 const FAIL_ON_MISSING_FIELD: &str = "json.fail-on-missing-field";
 

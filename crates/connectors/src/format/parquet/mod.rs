@@ -1,11 +1,13 @@
 //! The format `parquet`: columns of row groups, compressed, with their types in the file.
 
 mod columns;
+mod infer;
 mod options;
 mod positioned;
 mod read;
 mod write;
 
+pub use infer::ParquetSample;
 pub use options::{OPTIONS, ParquetOptions};
 pub use read::{ParquetFile, RowGroupChunk};
 pub use write::ParquetWriter;

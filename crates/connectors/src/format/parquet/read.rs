@@ -101,7 +101,7 @@ impl RowGroupChunk {
     }
 }
 
-fn not_parquet(e: ParquetError) -> Error {
+pub(super) fn not_parquet(e: ParquetError) -> Error {
     Error::data(format!("this is not a whole Parquet file: {e}"))
         .because(e)
         .hint("a file that is still being written has no footer yet; is 'format' right?")

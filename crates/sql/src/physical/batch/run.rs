@@ -7,7 +7,7 @@ use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::execute_stream;
 use futures::StreamExt;
-use tidemill_core::{Epoch, Error, EventBatch, Result};
+use tidemill_core::{Epoch, Error, EventBatch, Result, Watermark};
 use tidemill_runtime::connector::Sink;
 use tidemill_runtime::engine_error;
 
@@ -125,10 +125,11 @@ async fn write(
     while let Some(batch) = rows.next().await {
         sink.write(&EventBatch::append(batch.map_err(engine_error)?)).await?;
     }
-    Ok(())
+    sink.progress(Watermark::MAX).await
 }
 
-fn check_bounded(statement: &PlannedStatement) -> Result<()> {
+/// Refuses a statement that reads a table without an end.
+pub(crate) fn check_bounded(statement: &PlannedStatement) -> Result<()> {
     let mut outcome = Ok(());
     let visit = statement.plan.apply(|node| {
         if let LogicalPlan::TableScan(scan) = node

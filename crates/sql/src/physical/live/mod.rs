@@ -13,7 +13,9 @@ mod sources;
 mod top_n;
 mod window;
 
-use tidemill_core::Result;
+use datafusion::execution::SessionState;
+use tidemill_core::{Error, Result};
+use tidemill_runtime::connector::ChangelogMode;
 use tidemill_runtime::graph::JobGraph;
 
 use super::Outputs;
@@ -26,26 +28,39 @@ use planner::Planner;
 /// # Errors
 /// What can't run live, with its place in the text and what to do.
 pub fn plan(pipeline: &Pipeline, outputs: &dyn Outputs) -> Result<JobGraph> {
-    plan_statements(pipeline, &pipeline.statements, outputs)
+    let state = pipeline.session.state();
+    let (mut planner, _) = plan_statements(&state, pipeline, &pipeline.statements, outputs)?;
+    planner.dead_letters(pipeline, outputs)?;
+    Ok(planner.into_graph())
 }
 
-pub(crate) fn plan_statements(
+/// The graph of one statement, and the row kinds that its rows have.
+pub(crate) fn plan_one(
     pipeline: &Pipeline,
+    statement: &PlannedStatement,
+    outputs: &dyn Outputs,
+) -> Result<(JobGraph, ChangelogMode)> {
+    let state = pipeline.session.state();
+    let (planner, changelogs) = plan_statements(&state, pipeline, std::slice::from_ref(statement), outputs)?;
+    let changelog = changelogs.into_iter().next().ok_or_else(|| Error::internal("a statement was not planned"))?;
+    Ok((planner.into_graph(), changelog))
+}
+
+/// A planner that holds the operators of the statements, and the row kinds of each.
+fn plan_statements<'a>(
+    state: &'a SessionState,
+    pipeline: &'a Pipeline,
     planned: &[PlannedStatement],
     outputs: &dyn Outputs,
-) -> Result<JobGraph> {
-    let state = pipeline.session.state();
+) -> Result<(Planner<'a>, Vec<ChangelogMode>)> {
     let mut statements = vec![];
     for statement in planned {
-        let plan = optimize_for_live(statement.plan.clone(), &state, &statement.excerpt)?;
+        let plan = optimize_for_live(statement.plan.clone(), state, &statement.excerpt)?;
         statements.push(planner::LiveStatement { plan, late: outputs.late(statement)?, statement });
     }
     let needs = sources::needs(&statements)?;
     let limits = top_n::limits(&statements)?;
-    let mut planner = Planner::new(&state, pipeline, &needs, limits)?;
-    for statement in &statements {
-        planner.statement(statement, outputs)?;
-    }
-    planner.dead_letters(pipeline, outputs)?;
-    Ok(planner.into_graph())
+    let mut planner = Planner::new(state, pipeline, &needs, limits)?;
+    let changelogs = statements.iter().map(|statement| planner.statement(statement, outputs)).collect::<Result<_>>()?;
+    Ok((planner, changelogs))
 }

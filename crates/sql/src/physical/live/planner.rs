@@ -101,7 +101,8 @@ impl<'a> Planner<'a> {
         self.graph
     }
 
-    pub(super) fn statement(&mut self, live: &LiveStatement<'_>, outputs: &dyn Outputs) -> Result<()> {
+    /// Adds a statement to the graph; gives the row kinds that its rows have.
+    pub(super) fn statement(&mut self, live: &LiveStatement<'_>, outputs: &dyn Outputs) -> Result<ChangelogMode> {
         self.before_sink = self.emit.early_fire().is_some();
         let statement = live.statement;
         if statement.mode == WriteMode::Overwrite {
@@ -129,10 +130,10 @@ impl<'a> Planner<'a> {
         }
         self.graph.sink(&planned.streams(), format!("sink {}", statement.name), sink);
         self.graph.metrics.windows.insert(Arc::clone(&statement.name), planned.metrics);
-        match &live.late {
-            Some(late) => self.late_sink(&planned.late, late, statement),
-            None => Ok(()),
+        if let Some(late) = &live.late {
+            self.late_sink(&planned.late, late, statement)?;
         }
+        Ok(planned.changelog)
     }
 
     pub(super) fn node(&mut self, plan: &LogicalPlan, live: &LiveStatement<'_>) -> Result<Planned> {

@@ -1,0 +1,168 @@
+//! Tables in files that nobody has declared: the format by the files' names, the columns by a sample of them.
+//!
+//! The sample is bounded whatever the input: the first rows of at most [`MAX_FILES`] files, spread evenly over those
+//! that are there.
+
+use std::fmt;
+use std::io::Read;
+use std::path::Path;
+
+use arrow::datatypes::SchemaRef;
+use tidemill_core::{Error, Result};
+use tidemill_runtime::connector::{Infer, Inferred};
+
+use super::options::Location;
+use super::source::{Found, Listing, open_file, open_text};
+use crate::format::csv::CsvSample;
+use crate::format::json::JsonSample;
+use crate::format::parquet::ParquetSample;
+use crate::format::records::{AtLineEnds, READ_BYTES, RecordReader};
+
+/// How many files are looked at.
+const MAX_FILES: usize = 32;
+
+/// How much of a file shows the delimiter of its fields.
+const HEAD_BYTES: u64 = 64 << 10;
+
+/// A format that can be told from a file's name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InferredFormat {
+    /// One object a line.
+    Json,
+    /// One record a line.
+    Csv,
+    /// Columns.
+    Parquet,
+}
+
+impl InferredFormat {
+    /// What the end of a name says, that of a compression left out.
+    fn of_name(name: &str) -> Option<Self> {
+        let path = Path::new(name);
+        match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
+            "json" | "jsonl" | "ndjson" => Some(Self::Json),
+            "csv" | "tsv" => Some(Self::Csv),
+            "parquet" => Some(Self::Parquet),
+            "gz" | "gzip" | "zst" | "zstd" => Self::of_name(path.file_stem()?.to_str()?),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for InferredFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Json => "json",
+            Self::Csv => "csv",
+            Self::Parquet => "parquet",
+        })
+    }
+}
+
+/// How to find out the columns of files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileInference {
+    /// How many rows are looked at.
+    pub sample_rows: usize,
+    /// The format; `None` leaves it to the files' names.
+    pub format: Option<InferredFormat>,
+    /// Whether the first record of a CSV file is a header; `None` leaves it to its fields.
+    pub header: Option<bool>,
+}
+
+impl Infer for FileInference {
+    fn infer(&self, path: &str, folder: &Path) -> Result<Inferred> {
+        let files = Listing::new(Location::new(path, folder)?, false).files()?;
+        if files.is_empty() {
+            return Err(Error::unavailable(format!("there is no file in '{path}'"))
+                .hint("names that begin with '.' or '_' are those of unfinished files, and not read"));
+        }
+        let format = match self.format {
+            Some(format) => format,
+            None => format_of(path, &files)?,
+        };
+        let (columns, of_format) = match format {
+            InferredFormat::Json => self.json(&files)?,
+            InferredFormat::Csv => self.csv(&files)?,
+            InferredFormat::Parquet => (parquet(&files)?, vec![]),
+        };
+        let own = [("connector", "filesystem"), ("path", path), ("format", &format.to_string())];
+        let own = own.map(|(key, value)| (key.to_owned(), value.to_owned()));
+        let advice = format!(
+            "the columns of '{path}' were inferred from {} rows: infer them from more with --sample N, or declare the \
+             table: SHOW CREATE TABLE '{path}' gives the CREATE TABLE to begin with",
+            self.sample_rows
+        );
+        Ok(Inferred { columns, options: own.into_iter().chain(of_format).collect(), advice })
+    }
+}
+
+impl FileInference {
+    fn json(&self, files: &[Found]) -> Result<(SchemaRef, Vec<(String, String)>)> {
+        let mut sample = JsonSample::default();
+        for (file, rows) in spread(files, self.sample_rows) {
+            let bytes = open_text(&file.path)?;
+            let records = RecordReader::new(bytes, Box::new(AtLineEnds), file.name.clone(), READ_BYTES);
+            sample.add(records, rows).map_err(|e| at(e, file))?;
+        }
+        sample.finish().map_err(|e| at(e, &files[0]))
+    }
+
+    fn csv(&self, files: &[Found]) -> Result<(SchemaRef, Vec<(String, String)>)> {
+        let mut sample = CsvSample::new(self.header);
+        for (file, rows) in spread(files, self.sample_rows) {
+            let mut head = vec![];
+            let read = open_text(&file.path)?.take(HEAD_BYTES).read_to_end(&mut head);
+            read.map_err(|e| Error::unavailable(format!("cannot read {}: {e}", file.name)).because(e))?;
+            sample.add(&file.name, &head, open_text(&file.path)?, rows)?;
+        }
+        sample.finish().map_err(|e| at(e, &files[0]))
+    }
+}
+
+fn parquet(files: &[Found]) -> Result<SchemaRef> {
+    let mut sample = ParquetSample::default();
+    for (file, _) in spread(files, MAX_FILES) {
+        sample.add(open_file(&file.path)?).map_err(|e| at(e, file))?;
+    }
+    Ok(sample.finish())
+}
+
+/// The files to look at, and how many rows of each.
+fn spread(files: &[Found], rows: usize) -> impl Iterator<Item = (&Found, usize)> {
+    let looked_at = files.len().min(MAX_FILES);
+    let file = move |number: usize| &files[number * files.len() / looked_at];
+    (0..looked_at).map(move |number| (file(number), rows.div_ceil(looked_at)))
+}
+
+/// The format of which all files are, by their names.
+fn format_of(path: &str, files: &[Found]) -> Result<InferredFormat> {
+    let mut found: Option<(InferredFormat, &Found)> = None;
+    for file in files {
+        let Some(format) = InferredFormat::of_name(&file.name) else {
+            return Err(Error::invalid(format!("the name of '{}' does not tell its format", file.name)).hint(
+                "give --format json, csv or parquet; names that tell it end in .json, .jsonl, .ndjson, .csv, .tsv or \
+                 .parquet, with .gz or .zst behind if compressed",
+            ));
+        };
+        match found {
+            Some((other, first)) if other != format => {
+                return Err(Error::invalid(format!(
+                    "'{path}' holds files of several formats: '{}' and '{}'",
+                    first.name, file.name
+                ))
+                .hint("narrow the path with a pattern, such as '*.json'"));
+            }
+            _ => found = found.or(Some((format, file))),
+        }
+    }
+    found.map(|(format, _)| format).ok_or_else(|| Error::internal("a path without files has no format"))
+}
+
+/// Names the file in an error.
+fn at(error: Error, file: &Found) -> Error {
+    error.context(&file.name)
+}
+
+#[cfg(test)]
+mod tests;
