@@ -284,3 +284,6 @@ impl Operator for SessionAggregate {
         self.tell(ids, out)
     }
 }
+
+#[cfg(test)]
+mod tests;
