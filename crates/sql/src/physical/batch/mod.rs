@@ -15,7 +15,7 @@ mod window;
 
 pub use expected_late::expected_late;
 pub use not_late::{LateRow, LateRows};
-pub(crate) use not_late::{identity_column, scan_with_identity};
+pub(crate) use not_late::{identity_column, scan_with_identity, scan_with_watermark};
 pub(crate) use planner::{BatchQueryPlanner, physical_plan};
 pub use run::{BatchOutcome, run};
 pub(crate) use source::SourceTable;
