@@ -193,6 +193,10 @@ impl Loader<'_> {
                 Ok(())
             }
             Statement::ShowTables => self.answer(answer::names("table name", self.session.tables.names())),
+            Statement::ShowFunctions => {
+                let names = crate::function::names().into_iter().map(|name| name.to_uppercase());
+                self.answer(answer::names("function name", names.collect()))
+            }
             Statement::ShowViews => self.answer(answer::names("view name", self.session.tables.view_names())),
             Statement::ShowCreate(name) => {
                 let definition = self.definitions.get(&name.value).ok_or_else(|| self.unknown(name))?;

@@ -25,8 +25,8 @@ use crate::function::ArithmeticPlanner;
 use crate::parse::SqlText;
 use crate::physical::batch::{BatchQueryPlanner, SourceTable};
 use crate::plan::{
-    break_ties, casts_in_zone, in_flink_types, in_session_zone, order_rows, plan_error, position_columns,
-    refuse_other_answers, rewrite_group_windows, typed,
+    AggregateNames, break_ties, casts_in_zone, in_flink_types, in_session_zone, name_columns, order_rows, plan_error,
+    refuse_other_answers, refuse_watermark, rewrite_group_windows, row_watermarks, typed,
 };
 use crate::types::FlinkTypePlanner;
 use crate::window_tvf::WindowPlanner;
@@ -53,7 +53,7 @@ impl Session {
         }
         let tables = SharedCatalog::default();
         let windows = WindowPlanner::new(sql.clone(), tables.clone(), zone);
-        let mut expr_planners: Vec<Arc<dyn ExprPlanner>> = vec![Arc::new(ArithmeticPlanner)];
+        let mut expr_planners: Vec<Arc<dyn ExprPlanner>> = vec![Arc::new(ArithmeticPlanner), Arc::new(AggregateNames)];
         expr_planners.extend(SessionStateDefaults::default_expr_planners());
         let state = SessionStateBuilder::new()
             .with_config(SessionConfig::from(config))
@@ -99,7 +99,7 @@ impl Session {
     pub(crate) async fn plan(&self, query: &ast::Query, excerpt: &Excerpt) -> Result<LogicalPlan> {
         let mut query = query.clone();
         // First the names: those of TUMBLE_START(...) go by position too, and it becomes a column.
-        position_columns(&mut query);
+        name_columns(&mut query);
         rewrite_group_windows(&mut query, excerpt)?;
         let state = self.state();
         let statement = DfStatement::Statement(Box::new(ast::Statement::Query(Box::new(query))));
@@ -107,7 +107,11 @@ impl Session {
         let plan = in_flink_types(plan).map_err(|e| plan_error(e, excerpt))?;
         let analyzed = state.analyzer().execute_and_check(plan, state.config_options(), |_, _| {});
         let zoned = analyzed.and_then(|plan| in_session_zone(plan, self.zone));
-        let plan = zoned.and_then(break_ties).and_then(order_rows).map_err(|e| plan_error(e, excerpt))?;
+        let plan = zoned
+            .and_then(row_watermarks)
+            .and_then(break_ties)
+            .and_then(order_rows)
+            .map_err(|e| plan_error(e, excerpt))?;
         refuse_other_answers(&plan, excerpt)?;
         Ok(plan)
     }
@@ -118,7 +122,8 @@ impl Session {
         let expr = self.state().create_logical_expr_from_sql_expr(expr, schema);
         let typed = expr.and_then(|expr| typed(expr, schema));
         let zoned = typed.and_then(|expr| casts_in_zone(expr, schema, self.zone));
-        zoned.map(|expr| expr.data).map_err(|e| plan_error(e, excerpt))
+        let checked = zoned.and_then(|expr| refuse_watermark(expr.data));
+        checked.map_err(|e| plan_error(e, excerpt))
     }
 }
 

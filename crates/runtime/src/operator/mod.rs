@@ -2,11 +2,13 @@
 
 mod calc;
 mod identity;
+mod row_watermark;
 mod top_n;
 
 pub use calc::Calc;
 pub(crate) use calc::evaluate;
 pub use identity::WithIdentity;
+pub use row_watermark::{WithRowWatermark, watermark_column};
 pub use top_n::{TopN, TopNSpec};
 
 use std::time::Instant;

@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::{
     ast::{
-        CastKind, DataType, Distinct, Expr, Function, FunctionArguments, GroupByExpr, LimitClause, ObjectName,
+        CastKind, DataType, Distinct, Expr, Fetch, Function, FunctionArguments, GroupByExpr, LimitClause, ObjectName,
         ObjectNamePart, Query, Select, SelectFlavor, SetExpr, SetOperator, SetQuantifier, Spanned, TableFactor,
         TableFunctionArgs, TableWithJoins, TimezoneInfo, TypedString, Value, ValueWithSpan, VisitMut, VisitorMut,
     },
@@ -65,6 +65,26 @@ impl Checker<'_> {
         ControlFlow::Break(refusal.at(self.sql).at(self.sql.excerpt(self.words("SELECT"))))
     }
 
+    /// `FETCH FIRST n ROWS ONLY` is `LIMIT n`.
+    fn fetch_as_limit(&self, fetch: Fetch, limit_clause: &mut Option<LimitClause>) -> Flow {
+        let form = "write FETCH FIRST n ROWS ONLY";
+        let Fetch { with_ties, percent, quantity } = fetch;
+        self.absent(!with_ties, "WITH TIES", form)?;
+        self.absent(!percent, "PERCENT", form)?;
+        let fetched = match quantity {
+            Some(fetched) => fetched,
+            None => return self.not_flink("FETCH without a number", self.words("FETCH"), form),
+        };
+        match limit_clause {
+            None => {
+                *limit_clause = Some(LimitClause::LimitOffset { limit: Some(fetched), offset: None, limit_by: vec![] })
+            }
+            Some(LimitClause::LimitOffset { limit: limit @ None, .. }) => *limit = Some(fetched),
+            Some(_) => return self.not_flink("LIMIT and FETCH together", self.words("FETCH"), "remove one of them"),
+        }
+        ControlFlow::Continue(())
+    }
+
     fn not_yet(&self, what: &str, span: Span) -> Flow {
         self.refuse(Refusal::new(format!("{what} is not supported yet"), span))
     }
@@ -101,7 +121,9 @@ impl VisitorMut for Checker<'_> {
         } = query;
         let recursive = with.as_ref().is_some_and(|with| with.recursive);
         self.absent(!recursive, "WITH RECURSIVE", "write the steps out")?;
-        self.absent(fetch.is_none(), "FETCH", "write LIMIT n")?;
+        if let Some(fetch) = fetch.take() {
+            self.fetch_as_limit(fetch, limit_clause)?;
+        }
         self.absent(locks.is_empty() && for_clause.is_none(), "FOR", "remove the clause")?;
         self.absent(settings.is_none(), "SETTINGS", "write SET 'key' = 'value' before the query")?;
         self.absent(format_clause.is_none(), "FORMAT", "the format is an option of the sink table")?;

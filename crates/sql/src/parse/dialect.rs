@@ -10,7 +10,7 @@ use datafusion::sql::sqlparser::{
     tokenizer::{Span, Token},
 };
 
-use super::json_call;
+use super::{case, json_call, predicate};
 
 /// The most operators in one chain (`a + b + c`): its tree is as deep as the chain is long, and is
 /// visited, copied and dropped by recursion.
@@ -85,7 +85,7 @@ fn chain_length(mut expr: &Expr) -> usize {
             Expr::AnyOp { left, .. } | Expr::AllOp { left, .. } => left,
             Expr::AtTimeZone { timestamp, .. } => timestamp,
             Expr::JsonAccess { value, .. } => value,
-            other => match json_call::operand_of_is_json(other) {
+            other => match predicate::operand(other) {
                 Some(operand) => operand,
                 None => break,
             },
@@ -175,6 +175,9 @@ impl Dialect for FlinkDialect {
             (Token::Word(word), Token::Word(_) | Token::SingleQuotedString(_)) if word.keyword == Keyword::TABLE => {
                 Some(table_argument(parser))
             }
+            (Token::Word(word), _) if word.keyword == Keyword::CASE && word.quote_style.is_none() => {
+                Some(case::case(parser))
+            }
             (Token::Word(word), Token::LParen) => json_call::reader(&word.value).map(|read| read(parser)),
             _ => None,
         }
@@ -186,7 +189,7 @@ impl Dialect for FlinkDialect {
         if too_long {
             return Some(Err(ParserError::RecursionLimitExceeded));
         }
-        json_call::is_json(parser, expr).map(Ok)
+        predicate::predicate(parser, expr)
     }
 }
 

@@ -1,17 +1,22 @@
-//! The functions of JSON that have clauses, and `IS JSON`, as plain calls: each clause becomes an argument, a text that
+//! The functions of JSON that have clauses, as plain calls: each clause becomes an argument, a text that
 //! is its first words. `function/json` reads them.
 
 use datafusion::sql::sqlparser::{
     ast::{
         ArrayElemTypeDef, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, Spanned,
-        UnaryOperator, Value,
+        Value,
     },
     parser::{Parser, ParserError},
     tokenizer::Token,
 };
 
-use super::{dialect::call, interval::place, refusal::Refusal};
-use crate::function::{IS_JSON, JSON_RAW, JsonPath};
+use super::{
+    dialect::call,
+    interval::place,
+    refusal::Refusal,
+    words::{expect_words, is_next, take_words, text},
+};
+use crate::function::{JSON_RAW, JsonPath};
 
 type Parsed<T> = Result<T, ParserError>;
 
@@ -171,18 +176,15 @@ fn json_object(parser: &mut Parser<'_>) -> Parsed<Expr> {
     let name = parser.parse_identifier()?;
     parser.expect_token(&Token::LParen)?;
     let mut members = vec![];
-    while let Token::SingleQuotedString(_) | Token::Word(_) = parser.peek_token_ref().token
-        && !nulls_next(parser)
-    {
+    let mut more = has_values(parser);
+    while more {
         take_words(parser, &["KEY"]);
         members.push(member_name(parser)?);
         if !parser.consume_token(&Token::Colon) {
             expect_words(parser, &["VALUE"])?;
         }
         members.extend(value(parser)?);
-        if !parser.consume_token(&Token::Comma) {
-            break;
-        }
+        more = parser.consume_token(&Token::Comma);
     }
     built(parser, name, "NULL", members)
 }
@@ -200,11 +202,10 @@ fn json_array(parser: &mut Parser<'_>) -> Parsed<Expr> {
     let name = parser.parse_identifier()?;
     parser.expect_token(&Token::LParen)?;
     let mut elements = vec![];
-    while parser.peek_token_ref().token != Token::RParen && !nulls_next(parser) {
+    let mut more = has_values(parser);
+    while more {
         elements.extend(value(parser)?);
-        if !parser.consume_token(&Token::Comma) {
-            break;
-        }
+        more = parser.consume_token(&Token::Comma);
     }
     built(parser, name, "ABSENT", elements)
 }
@@ -221,8 +222,10 @@ fn built(parser: &mut Parser<'_>, name: Ident, unsaid: &str, values: Vec<Expr>) 
     Ok(call(name, [vec![text(nulls)], values].concat()))
 }
 
-fn nulls_next(parser: &Parser<'_>) -> bool {
-    is_next(parser, &["NULL", "ON", "NULL"]) || is_next(parser, &["ABSENT", "ON", "NULL"])
+/// Whether a value comes, and neither the end nor the clause.
+fn has_values(parser: &Parser<'_>) -> bool {
+    let clause = is_next(parser, &["NULL", "ON", "NULL"]) || is_next(parser, &["ABSENT", "ON", "NULL"]);
+    !clause && parser.peek_token_ref().token != Token::RParen
 }
 
 /// A value, and whether it is JSON already: what another call of these makes, or `JSON(text)`.
@@ -237,58 +240,6 @@ fn value(parser: &mut Parser<'_>) -> Parsed<[Expr; 2]> {
         }
     }
     Ok([value, Expr::Value(Value::Boolean(raw).into())])
-}
-
-/// Reads `IS [NOT] JSON [VALUE | SCALAR | ARRAY | OBJECT]` behind its operand, if that is what comes.
-pub(super) fn is_json(parser: &mut Parser<'_>, operand: &Expr) -> Option<Expr> {
-    let negated = is_next(parser, &["IS", "NOT", "JSON"]);
-    if !negated && !is_next(parser, &["IS", "JSON"]) {
-        return None;
-    }
-    let span = parser.peek_token_ref().span;
-    take_words(parser, if negated { &["IS", "NOT", "JSON"] } else { &["IS", "JSON"] });
-    let kinds = ["VALUE", "SCALAR", "ARRAY", "OBJECT"];
-    let kind = kinds.into_iter().find(|kind| take_words(parser, &[kind])).unwrap_or("VALUE");
-    let is = call(Ident::with_span(span, IS_JSON), vec![operand.clone(), text(kind)]);
-    Some(match negated {
-        true => Expr::UnaryOp { op: UnaryOperator::Not, expr: Box::new(is) },
-        false => is,
-    })
-}
-
-/// The operand of `IS JSON`, if the expression is one.
-pub(super) fn operand_of_is_json(expr: &Expr) -> Option<&Expr> {
-    let Expr::Function(Function { name, args: FunctionArguments::List(list), .. }) = expr else { return None };
-    let is_json = name.0.first().and_then(|part| part.as_ident()).is_some_and(|ident| ident.value == IS_JSON);
-    match list.args.first() {
-        Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(operand))) if is_json => Some(operand),
-        _ => None,
-    }
-}
-
-fn text(text: &str) -> Expr {
-    Expr::Value(Value::SingleQuotedString(text.to_owned()).into())
-}
-
-fn is_word(parser: &Parser<'_>, index: usize, word: &str) -> bool {
-    matches!(&parser.peek_nth_token_ref(index).token, Token::Word(w) if w.quote_style.is_none() && w.value.eq_ignore_ascii_case(word))
-}
-
-fn is_next(parser: &Parser<'_>, words: &[&str]) -> bool {
-    words.iter().enumerate().all(|(index, word)| is_word(parser, index, word))
-}
-
-/// Takes the words, if all of them come next.
-fn take_words(parser: &mut Parser<'_>, words: &[&str]) -> bool {
-    let found = is_next(parser, words);
-    if found {
-        words.iter().for_each(|_| parser.advance_token());
-    }
-    found
-}
-
-fn expect_words(parser: &mut Parser<'_>, words: &[&str]) -> Parsed<()> {
-    if take_words(parser, words) { Ok(()) } else { parser.expected_ref(&words.join(" "), parser.peek_token_ref()) }
 }
 
 /// Refuses a path that is none, and a type that is not returned.

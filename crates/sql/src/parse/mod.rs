@@ -4,12 +4,14 @@
 //! statements off them and leave queries and expressions to sqlparser, and `check` goes over every
 //! query: a clause that is parsed is either kept or refused by name, never dropped.
 
+mod case;
 mod check;
 mod create_table;
 mod cursor;
 mod dialect;
 mod interval;
 mod json_call;
+mod predicate;
 mod refusal;
 mod rewrite;
 mod script;
@@ -19,6 +21,7 @@ mod text;
 mod time_call;
 mod tokens;
 mod window_call;
+mod words;
 
 #[cfg(test)]
 mod tests;

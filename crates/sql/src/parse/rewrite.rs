@@ -28,6 +28,10 @@ pub(super) fn rewrite(expr: &mut Expr) {
             }
             _ => None,
         },
+        // As in Flink, it wins over a column of this name that is not in backticks.
+        Expr::Identifier(ident) if ident.quote_style.is_none() && ident.value.eq_ignore_ascii_case("PI") => {
+            Some(call(Ident::with_span(ident.span, "pi"), vec![]))
+        }
         Expr::Function(function) => abbreviation(function),
         Expr::Substring { expr, substring_from, substring_for, .. } => {
             let parts = [Some(expr), substring_from.as_mut(), substring_for.as_mut()];

@@ -27,6 +27,8 @@ pub enum Statement {
     Explain(Box<Statement>),
     /// `SHOW TABLES`
     ShowTables,
+    /// `SHOW FUNCTIONS`
+    ShowFunctions,
     /// `SHOW VIEWS`
     ShowViews,
     /// `SHOW CREATE TABLE name` or `SHOW CREATE VIEW name`

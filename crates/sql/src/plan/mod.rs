@@ -1,7 +1,10 @@
 //! What both drivers know of a logical plan, and how its errors become ours.
 
+mod aggregate_names;
 mod attached;
+mod carry;
 mod column_names;
+mod current_watermark;
 mod error;
 mod event_time;
 mod flink_types;
@@ -13,8 +16,10 @@ mod session_zone;
 mod ties;
 mod windows;
 
+pub(crate) use aggregate_names::AggregateNames;
 pub(crate) use attached::{Bound, attached_by, bound_at, bound_of, is_windowed};
-pub(crate) use column_names::position_columns;
+pub(crate) use column_names::name_columns;
+pub(crate) use current_watermark::{refuse_watermark, row_watermarks};
 pub(crate) use error::plan_error;
 pub(crate) use event_time::{event_times, is_event_time, scanned, unaliased};
 pub(crate) use flink_types::{in_flink_types, typed};

@@ -3,7 +3,7 @@
 use super::{parse, query, show};
 
 /// The expression of `SELECT expression FROM t`, as the planner sees it.
-fn planned(expression: &str) -> String {
+pub(super) fn planned(expression: &str) -> String {
     let query = query(&format!("SELECT {expression} FROM t")).to_string();
     query["SELECT ".len()..query.len() - " FROM t".len()].to_owned()
 }
@@ -53,6 +53,7 @@ fn mistakes_are_where_they_stand() {
         ("JSON_OBJECT(a VALUE 1)", "expected the name of a member in single quotes, found a | a | "),
         ("JSON_OBJECT('a', 1)", "expected VALUE, found , | , | "),
         ("JSON_ARRAYAGG(a)", "JSON_ARRAYAGG is not supported yet | JSON_ARRAYAGG | "),
+        ("JSON_ARRAY(1,)", "expected an expression, found ) | ) | "),
     ] {
         let error = parse(&format!("SELECT {expression} FROM t;")).unwrap_err();
         assert!(show(&error).starts_with(wanted), "{expression}\n{}\n{wanted}", show(&error));

@@ -193,7 +193,27 @@ fn queries() {
             "SELECT a FROM t QUALIFY x = 1",
             "QUALIFY is not Flink SQL | QUALIFY | filter on the column in an outer query",
         ),
-        ("SELECT a FROM t FETCH FIRST 5 ROWS ONLY", "FETCH is not Flink SQL | FETCH | write LIMIT n"),
+        (
+            "SELECT a FROM t FETCH FIRST 5 ROWS WITH TIES",
+            "WITH TIES is not Flink SQL | WITH TIES | write FETCH FIRST n ROWS ONLY",
+        ),
+        (
+            "SELECT a FROM t FETCH FIRST ROW ONLY",
+            "FETCH without a number is not Flink SQL | FETCH | write FETCH FIRST n ROWS ONLY",
+        ),
+        (
+            "SELECT a FROM t LIMIT 1 FETCH FIRST 5 ROWS ONLY",
+            "LIMIT and FETCH together is not Flink SQL | FETCH | remove one of them",
+        ),
+        (
+            "SELECT EXTRACT(DAY FROM INTERVAL '1' MONTH) FROM t",
+            "there is no DAY in this interval | '1' | its units are YEAR, QUARTER, MONTH",
+        ),
+        ("SELECT CASE WHEN a, b THEN 1 END FROM t", "expected THEN, found , | , | no hint"),
+        (
+            "SELECT a BETWEEN SYMMETRIC 1 OR 2 FROM t",
+            "expected AND, found OR | OR | is a comma, an operator or a ; missing before it?",
+        ),
         (
             "SELECT DISTINCT ON (a) b FROM t",
             "DISTINCT ON is not Flink SQL | DISTINCT ON | number the rows with ROW_NUMBER()",

@@ -81,7 +81,7 @@ async fn row_watermarks(
     let at_statement = |e| plan_error(e, &statement.excerpt);
     let mut watermarks = RowWatermarks::new();
     let Some(event_time) = &table.table().event_time else { return Ok(watermarks) };
-    let source = provider_as_source(Arc::new(table.with_identity()));
+    let source = provider_as_source(Arc::new(table.with_sidecars()));
     let plan = LogicalPlanBuilder::scan(table.table().name.to_string(), source, None).map_err(at_statement)?;
     let mut columns = IDENTITY.map(|name| Expr::Column(Column::new_unqualified(name))).to_vec();
     columns.push(Expr::Column(Column::new_unqualified(&event_time.name)));

@@ -16,7 +16,7 @@ mod window;
 
 pub use expected_late::expected_late;
 pub use not_late::{LateRow, LateRows};
-pub(crate) use not_late::{identity_column, scan_with_identity};
+pub(crate) use not_late::{identity_column, scan_with_identity, scan_with_watermark};
 pub(crate) use planner::{BatchQueryPlanner, physical_plan};
 pub(crate) use run::check_bounded;
 pub use run::{BatchOutcome, run};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use datafusion::common::{Column, Result};
 use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::{
-    Expr, Extension, Filter, LogicalPlan, LogicalPlanBuilder, Projection, SubqueryAlias, Union,
+    Expr, Extension, Filter, LogicalPlan, LogicalPlanBuilder, Projection, SubqueryAlias, TableScan, Union,
 };
 use tidemill_runtime::window::Window;
 
@@ -110,18 +110,24 @@ pub(super) fn carry(plan: &LogicalPlan) -> Result<Option<LogicalPlan>> {
 }
 
 /// The scan with the columns of [`IDENTITY`] behind its own, if they are not there already.
-pub(crate) fn scan_with_identity(
-    scan: &datafusion::logical_expr::TableScan,
-    source: &SourceTable,
-) -> Result<LogicalPlan> {
+pub(crate) fn scan_with_identity(scan: &TableScan, source: &SourceTable) -> Result<LogicalPlan> {
     let columns = source.table().schema().fields().len();
-    let projection = scan.projection.clone().map(|mut projection| {
-        let missing = [columns, columns + 1].into_iter().filter(|index| !projection.contains(index));
-        projection.extend(missing.collect::<Vec<_>>());
-        projection
-    });
-    let source = provider_as_source(Arc::new(source.with_identity()));
-    LogicalPlanBuilder::scan_with_filters(scan.table_name.clone(), source, projection, scan.filters.clone())?.build()
+    scan_with(scan, source, &[columns, columns + 1])
+}
+
+/// The scan with each row's watermark behind its columns, if it is not there already.
+pub(crate) fn scan_with_watermark(scan: &TableScan, source: &SourceTable) -> Result<LogicalPlan> {
+    scan_with(scan, source, &[source.table().schema().fields().len() + 2])
+}
+
+fn scan_with(scan: &TableScan, source: &SourceTable, columns: &[usize]) -> Result<LogicalPlan> {
+    let mut projection = scan.projection.clone().unwrap_or_else(|| (0..scan.projected_schema.fields().len()).collect());
+    let missing: Vec<usize> = columns.iter().copied().filter(|index| !projection.contains(index)).collect();
+    projection.extend(missing);
+    let source = provider_as_source(Arc::new(source.with_sidecars()));
+    let scan =
+        LogicalPlanBuilder::scan_with_filters(scan.table_name.clone(), source, Some(projection), scan.filters.clone())?;
+    scan.build()
 }
 
 /// The column of that name, which is the plan's only one.

@@ -4,20 +4,19 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
-use datafusion::common::DFSchema;
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::{Distinct, Extension, LogicalPlan, Union};
 use tidemill_core::{Error, Result};
 use tidemill_runtime::connector::{ChangelogMode, WriteMode};
-use tidemill_runtime::graph::{EventTimeSpec, JobGraph, MakeOperator, SourceSpec, Stream};
+use tidemill_runtime::graph::{JobGraph, MakeOperator, SourceSpec, Stream};
 use tidemill_runtime::metrics::WindowMetrics;
-use tidemill_runtime::operator::{Calc, WithIdentity};
+use tidemill_runtime::operator::{Calc, WithIdentity, WithRowWatermark};
 
 use super::expressions::{Expressions, arrow_schema, pick};
-use super::sources::{Need, Needs, reads_identity};
+use super::sources::{Need, Needs, reads_identity, reads_watermark};
 use super::top_n::Limits;
 use crate::catalog::Table;
-use crate::physical::{IDENTITY, LateSink, Outputs, SourceColumns, source_columns};
+use crate::physical::{IDENTITY, LateSink, Outputs, SourceColumns, event_time_spec, source_columns};
 use crate::plan::{has_grouping_sets, is_windowed, plan_error, scanned};
 use crate::settings::Emit;
 use crate::{Pipeline, PlannedStatement};
@@ -161,6 +160,12 @@ impl<'a> Planner<'a> {
                     let make: MakeOperator = Arc::new(move || Ok(Box::new(WithIdentity::new(Arc::clone(&schema)))));
                     stream = self.graph.chain(stream, make);
                 }
+                if let Some(field) = reads_watermark(&scan.projected_schema) {
+                    columns = WithRowWatermark::schema(&columns, field);
+                    let schema = Arc::clone(&columns);
+                    let make: MakeOperator = Arc::new(move || Ok(Box::new(WithRowWatermark::new(Arc::clone(&schema)))));
+                    stream = self.graph.chain(stream, make);
+                }
                 let wanted = arrow_schema(&scan.projected_schema);
                 let indices = wanted.fields().iter().map(|f| columns.index_of(f.name()));
                 let indices: Vec<usize> = indices.collect::<Result<_, _>>()?;
@@ -236,17 +241,10 @@ pub(super) fn make_calc(calc: Calc) -> MakeOperator {
 fn source_spec(need: &Need, columns: &SchemaRef, state: &SessionState) -> Result<SourceSpec> {
     let table = &need.table;
     let source = table.source()?;
-    let event_time = match &table.event_time {
-        Some(event_time) => {
-            let place = |e| plan_error(e, &table.excerpt);
-            let schema = DFSchema::try_from(columns.as_ref().clone()).map_err(place)?;
-            let watermark = state.create_physical_expr(event_time.watermark.clone(), &schema).map_err(place)?;
-            Some(EventTimeSpec { column: columns.index_of(&event_time.name)?, range: event_time.range, watermark })
-        }
-        None => None,
-    };
-    let SourceColumns { decoded, computed } =
-        source_columns(table, columns, state).map_err(|e| plan_error(e, &table.excerpt))?;
+    let place = |e| plan_error(e, &table.excerpt);
+    let event_time = table.event_time.as_ref().map(|time| event_time_spec(time, columns, state));
+    let event_time = event_time.transpose().map_err(place)?;
+    let SourceColumns { decoded, computed } = source_columns(table, columns, state).map_err(place)?;
     Ok(SourceSpec {
         table: Arc::clone(&table.name),
         source,

@@ -8,7 +8,7 @@ use datafusion::logical_expr::{Expr, ExprSchemable, Operator};
 
 use super::common::{common_type, is_text};
 use super::{casts, mismatch, patterns};
-use crate::function::Arithmetic;
+use crate::function::{Arithmetic, BETWEEN_SYMMETRIC};
 
 /// The expression with operands that agree; those below it do already.
 pub(super) fn agree(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
@@ -111,7 +111,7 @@ fn function(mut call: ScalarFunction, schema: &DFSchema) -> Result<Transformed<E
         return Ok(Transformed::yes(operator.call(left, &left_type, right, &right_type)));
     }
     let name = call.func.name();
-    if !matches!(name, "coalesce" | "greatest" | "least" | "make_array") {
+    if !matches!(name, "coalesce" | "greatest" | "least" | "make_array" | BETWEEN_SYMMETRIC) {
         return Ok(Transformed::no(Expr::ScalarFunction(call)));
     }
     let what = format!("the arguments of {} have no type in common", name.to_uppercase());
