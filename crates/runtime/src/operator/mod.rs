@@ -3,11 +3,13 @@
 mod calc;
 mod identity;
 mod top_n;
+mod unnest;
 
 pub use calc::Calc;
 pub(crate) use calc::evaluate;
 pub use identity::WithIdentity;
 pub use top_n::{TopN, TopNSpec};
+pub use unnest::Unnest;
 
 use std::time::Instant;
 

@@ -5,14 +5,12 @@ use std::fmt::Display;
 use super::scalar::{Entry, entries};
 
 /// Functions of Flink's that are refused by name, and why.
-const REFUSED: [(&str, &str); 5] = [
+const REFUSED: [(&str, &str); 3] = [
     ("RAND, RAND_INTEGER, UUID", "their answer differs from run to run, so no replay could give it again"),
     (
         "JSON_VALUE, JSON_QUERY, JSON_EXISTS, JSON_OBJECT, JSON_ARRAY, JSON_STRING, JSON_QUOTE, IS JSON",
         "not supported yet",
     ),
-    ("ARRAY[...], ARRAY_*, CARDINALITY, ELEMENT, array[index]", "not supported yet"),
-    ("MAP[...], MAP_*, STR_TO_MAP, map[key], ROW(...)", "not supported yet"),
     ("PRINTF", "not supported yet"),
 ];
 

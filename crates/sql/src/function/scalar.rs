@@ -7,6 +7,7 @@ mod call;
 mod comparison;
 mod digest;
 mod encoding;
+mod length;
 mod numeric;
 mod pattern;
 mod regex_cache;
@@ -21,7 +22,9 @@ use datafusion::execution::SessionStateDefaults;
 use datafusion::logical_expr::ScalarUDF;
 
 pub(crate) use call::{Evaluate, Function, Parameter, Returns, Row, evaluated};
+pub(crate) use length::{BINARY, CHAR, VARBINARY, VARCHAR};
 pub(crate) use pattern::{LIKE, SIMILAR_TO};
+pub(crate) use regex_cache::compiled;
 
 /// Functions of DataFusion's that answer as Flink's do, and what they are called with.
 ///
@@ -51,7 +54,8 @@ pub fn scalars() -> Vec<Arc<ScalarUDF>> {
 
 /// Our own functions.
 fn table() -> impl Iterator<Item = &'static Function> {
-    let parts: [&'static [Function]; 8] = [
+    let parts: [&'static [Function]; 9] = [
+        &length::FUNCTIONS,
         &string::FUNCTIONS,
         &substring::FUNCTIONS,
         &pattern::FUNCTIONS,
@@ -61,7 +65,7 @@ fn table() -> impl Iterator<Item = &'static Function> {
         &numeric::FUNCTIONS,
         &comparison::FUNCTIONS,
     ];
-    parts.into_iter().flatten()
+    parts.into_iter().flatten().chain(super::collection::functions())
 }
 
 /// What a document says of a function.

@@ -4,6 +4,7 @@
 //! statements off them and leave queries and expressions to sqlparser, and `check` goes over every
 //! query: a clause that is parsed is either kept or refused by name, never dropped.
 
+mod access;
 mod check;
 mod create_table;
 mod cursor;
@@ -17,6 +18,7 @@ mod syntax_error;
 mod text;
 mod time_call;
 mod tokens;
+mod unnest;
 mod window_call;
 
 #[cfg(test)]
@@ -29,6 +31,7 @@ pub(crate) use interval::place;
 pub use interval::{interval_ms, offset_ms};
 pub use statement::{ColumnDef, ColumnKind, CreateTable, CreateView, Insert, Statement, WatermarkDef};
 pub use text::SqlText;
+pub(crate) use unnest::{UnnestCall, unnest_call, unnests};
 pub(crate) use window_call::table_factor;
 pub use window_call::{WindowCall, WindowFunction, window_call};
 

@@ -11,6 +11,7 @@ mod planner;
 mod run;
 mod session;
 mod source;
+mod unnest;
 mod window;
 
 pub use expected_late::expected_late;
