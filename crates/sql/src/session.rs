@@ -21,7 +21,7 @@ use tidemill_core::{Error, Excerpt, Result};
 use tidemill_runtime::time_zone::TimeZone;
 
 use crate::catalog::{SharedCatalog, Table};
-use crate::function::ArithmeticPlanner;
+use crate::function::{ArithmeticPlanner, CollectionPlanner};
 use crate::parse::SqlText;
 use crate::physical::batch::{BatchQueryPlanner, SourceTable};
 use crate::plan::{
@@ -29,6 +29,7 @@ use crate::plan::{
     refuse_other_answers, refuse_watermark, rewrite_group_windows, row_watermarks, typed,
 };
 use crate::types::FlinkTypePlanner;
+use crate::unnest::UnnestPlanner;
 use crate::window_tvf::WindowPlanner;
 
 /// Plans queries over the tables that were registered.
@@ -53,7 +54,8 @@ impl Session {
         }
         let tables = SharedCatalog::default();
         let windows = WindowPlanner::new(sql.clone(), tables.clone(), zone);
-        let mut expr_planners: Vec<Arc<dyn ExprPlanner>> = vec![Arc::new(ArithmeticPlanner), Arc::new(AggregateNames)];
+        let mut expr_planners: Vec<Arc<dyn ExprPlanner>> =
+            vec![Arc::new(ArithmeticPlanner), Arc::new(CollectionPlanner), Arc::new(AggregateNames)];
         expr_planners.extend(SessionStateDefaults::default_expr_planners());
         let state = SessionStateBuilder::new()
             .with_config(SessionConfig::from(config))
@@ -64,7 +66,7 @@ impl Session {
             .with_table_factories(Default::default())
             .with_expr_planners(expr_planners)
             .with_type_planner(Arc::new(FlinkTypePlanner))
-            .with_relation_planners(vec![Arc::new(windows)])
+            .with_relation_planners(vec![Arc::new(windows), Arc::new(UnnestPlanner::new(sql.clone()))])
             .with_query_planner(Arc::new(BatchQueryPlanner))
             .build();
         let context = SessionContext::new_with_state(state);

@@ -4,12 +4,14 @@ mod calc;
 mod identity;
 mod row_watermark;
 mod top_n;
+mod unnest;
 
 pub use calc::Calc;
 pub(crate) use calc::evaluate;
 pub use identity::WithIdentity;
 pub use row_watermark::{WithRowWatermark, watermark_column};
 pub use top_n::{TopN, TopNSpec};
+pub use unnest::Unnest;
 
 use std::time::Instant;
 

@@ -3,6 +3,7 @@
 pub mod aggregate;
 mod arithmetic;
 mod cast;
+mod collection;
 mod current_watermark;
 mod document;
 mod json;
@@ -21,12 +22,13 @@ pub(crate) use aggregate::Ordered;
 pub use aggregate::aggregates;
 pub(crate) use arithmetic::{Arithmetic, ArithmeticPlanner, decimal_of_integer, sql_text};
 pub(crate) use cast::cast_call;
+pub(crate) use collection::{ARRAY, CollectionPlanner, EQUAL, ITEM, MAP, ROW, entry_types};
 pub(crate) use current_watermark::CurrentWatermark;
 pub use document::document;
 pub(crate) use json::{IS_JSON, JsonPath, RAW as JSON_RAW};
 pub(crate) use local_time::Clock;
 pub use scalar::scalars;
-pub(crate) use scalar::{BETWEEN_SYMMETRIC, Function, LIKE, SIMILAR_TO};
+pub(crate) use scalar::{BETWEEN_SYMMETRIC, BINARY, CHAR, Function, LIKE, SIMILAR_TO, VARBINARY, VARCHAR};
 
 /// The names by which functions are called, sorted.
 pub(crate) fn names() -> Vec<String> {

@@ -7,6 +7,7 @@ mod call;
 mod comparison;
 mod digest;
 mod encoding;
+mod length;
 mod numeric;
 mod pattern;
 mod printf;
@@ -25,7 +26,9 @@ use super::current_watermark::{self, CurrentWatermark};
 use super::json;
 pub(crate) use call::{Evaluate, Function, Parameter, Returns, Row, evaluated};
 pub(crate) use comparison::BETWEEN_SYMMETRIC;
+pub(crate) use length::{BINARY, CHAR, VARBINARY, VARCHAR};
 pub(crate) use pattern::{LIKE, SIMILAR_TO};
+pub(crate) use regex_cache::compiled;
 
 /// Functions of DataFusion's that answer as Flink's do, and what they are called with.
 ///
@@ -59,7 +62,8 @@ pub fn scalars() -> Vec<Arc<ScalarUDF>> {
 
 /// Our own functions.
 fn table() -> impl Iterator<Item = &'static Function> {
-    let parts: [&'static [Function]; 9] = [
+    let parts: [&'static [Function]; 10] = [
+        &length::FUNCTIONS,
         &string::FUNCTIONS,
         &substring::FUNCTIONS,
         &pattern::FUNCTIONS,
@@ -70,7 +74,7 @@ fn table() -> impl Iterator<Item = &'static Function> {
         &comparison::FUNCTIONS,
         &printf::FUNCTIONS,
     ];
-    parts.into_iter().flatten()
+    parts.into_iter().flatten().chain(super::collection::functions())
 }
 
 /// What a document says of a function.

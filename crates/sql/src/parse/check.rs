@@ -17,12 +17,13 @@ use datafusion::sql::sqlparser::{
 use tidemill_core::{Error, Result};
 
 use super::{
+    access,
     interval::{self, place},
     json_call,
     refusal::Refusal,
     rewrite::rewrite,
     text::SqlText,
-    time_call,
+    time_call, unnest,
     window_call::{self, WindowFunction},
 };
 use crate::types;
@@ -142,6 +143,9 @@ impl VisitorMut for Checker<'_> {
 
     fn pre_visit_select(&mut self, select: &mut Select) -> Flow {
         self.from = select.select_token.0.span.start;
+        if let Err(refusal) = unnest::fold(&mut select.from) {
+            return self.refuse(refusal);
+        }
         self.check_select(select)
     }
 
@@ -158,7 +162,7 @@ impl VisitorMut for Checker<'_> {
     }
 
     fn pre_visit_expr(&mut self, expr: &mut Expr) -> Flow {
-        if let Err(refusal) = time_call::rewrite(expr) {
+        if let Err(refusal) = time_call::rewrite(expr).and_then(|()| access::rewrite(expr)) {
             return self.refuse(refusal);
         }
         rewrite(expr);
@@ -180,7 +184,6 @@ impl VisitorMut for Checker<'_> {
                 }
                 _ => self.not_flink("this form of a cast", place(expr), "write CAST(value AS type)"),
             },
-            Expr::Array(_) => self.not_yet("ARRAY[...]", place(expr)),
             other => match foreign(other) {
                 Some((what, instead)) => self.not_flink(what, place(other), instead),
                 None => ControlFlow::Continue(()),
@@ -312,6 +315,11 @@ impl Checker<'_> {
                 sample,
                 index_hints,
             } => {
+                match unnest::is_unnest(factor) {
+                    Ok(false) => {}
+                    Ok(true) => return ControlFlow::Continue(()),
+                    Err(refusal) => return self.refuse(refusal),
+                }
                 if args.is_some() {
                     let message = format!("the table function {name} is not supported yet");
                     let known = WindowFunction::ALL.map(WindowFunction::name).join(", ");
@@ -340,7 +348,7 @@ impl Checker<'_> {
                 }
             }
             TableFactor::Function { .. } => self.not_yet("LATERAL", self.words("LATERAL")),
-            TableFactor::UNNEST { .. } => self.not_yet("UNNEST", self.words("UNNEST")),
+            TableFactor::NestedJoin { .. } if unnest::unnests(factor).is_some() => ControlFlow::Continue(()),
             TableFactor::NestedJoin { .. } => self.not_yet("JOIN", self.words("JOIN")),
             TableFactor::MatchRecognize { .. } => self.not_yet("MATCH_RECOGNIZE", self.words("MATCH_RECOGNIZE")),
             TableFactor::TableFunction { .. } => {

@@ -11,6 +11,7 @@ use datafusion::sql::sqlparser::{
 };
 
 use super::{case, json_call, predicate};
+use crate::function::MAP;
 
 /// The most operators in one chain (`a + b + c`): its tree is as deep as the chain is long, and is
 /// visited, copied and dropped by recursion.
@@ -179,6 +180,9 @@ impl Dialect for FlinkDialect {
                 Some(case::case(parser))
             }
             (Token::Word(word), Token::LParen) => json_call::reader(&word.value).map(|read| read(parser)),
+            (Token::Word(word), Token::LBracket) if word.keyword == Keyword::MAP && word.quote_style.is_none() => {
+                Some(map(parser))
+            }
             _ => None,
         }
     }
@@ -206,6 +210,15 @@ fn table_argument(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
         vec![parser.parse_identifier()?]
     };
     Ok(table_marker(keyword.span, names(name), partition_by))
+}
+
+/// Reads `MAP[key, value, ...]`.
+fn map(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
+    let keyword = parser.expect_keyword(Keyword::MAP)?;
+    parser.expect_token(&Token::LBracket)?;
+    let entries = parser.parse_comma_separated(Parser::parse_expr)?;
+    parser.expect_token(&Token::RBracket)?;
+    Ok(call(Ident::with_span(keyword.span, MAP), entries))
 }
 
 /// The call that stands for `TABLE data PARTITION BY ...`; the data are names, or a subquery.

@@ -4,6 +4,7 @@
 //! statements off them and leave queries and expressions to sqlparser, and `check` goes over every
 //! query: a clause that is parsed is either kept or refused by name, never dropped.
 
+mod access;
 mod case;
 mod check;
 mod create_table;
@@ -20,6 +21,7 @@ mod syntax_error;
 mod text;
 mod time_call;
 mod tokens;
+mod unnest;
 mod window_call;
 mod words;
 
@@ -33,6 +35,7 @@ pub(crate) use interval::place;
 pub use interval::{interval_ms, offset_ms};
 pub use statement::{ColumnDef, ColumnKind, CreateTable, CreateView, Insert, Statement, WatermarkDef};
 pub use text::SqlText;
+pub(crate) use unnest::{UnnestCall, unnest_call, unnests};
 pub(crate) use window_call::table_factor;
 pub use window_call::{WindowCall, WindowFunction, window_call};
 

@@ -21,7 +21,7 @@ use crate::function::CurrentWatermark;
 use crate::physical::ROW_WATERMARK;
 use crate::physical::batch::{SourceTable, identity_column, scan_with_watermark};
 
-const WATERMARK: Cargo<1> = Cargo { names: [ROW_WATERMARK], at_scan, made_of_several };
+const WATERMARK: Cargo<1> = Cargo { names: [ROW_WATERMARK], element: None, at_scan, made_of_several };
 
 /// Puts the column in the place of every call.
 pub(crate) fn row_watermarks(plan: LogicalPlan) -> Result<LogicalPlan> {
@@ -61,7 +61,7 @@ fn with_column(node: LogicalPlan) -> Result<LogicalPlan> {
         return Err(refused("CURRENT_WATERMARK stands in SELECT, WHERE and GROUP BY"));
     };
     let carried = WATERMARK.carry(input)?.plan;
-    let [watermark] = WATERMARK.columns(&carried);
+    let watermark = Expr::Column(identity_column(&carried, ROW_WATERMARK));
     let names = NamePreserver::new(&node);
     let exprs = node.expressions().into_iter().map(|expr| {
         let name = names.save(&expr);

@@ -124,6 +124,9 @@ fn plan_message(message: &str, excerpt: &Excerpt) -> Error {
         };
         return error.at(word(excerpt, name));
     }
+    if let Some(name) = message.strip_prefix("Field ").and_then(|rest| rest.strip_suffix(" not found in struct")) {
+        return Error::invalid(format!("the row has no field '{name}'")).at(word(excerpt, name));
+    }
     if let Some(column) = ungrouped(message) {
         return Error::invalid(format!("the column '{column}' is neither grouped by nor aggregated"))
             .hint(format!("add {column} to GROUP BY, or aggregate it: MAX({column})"))

@@ -3,12 +3,13 @@
 
 use datafusion::common::Column;
 use datafusion::datasource::DefaultTableSource;
-use datafusion::logical_expr::{Expr, LogicalPlan, TableScan};
+use datafusion::logical_expr::{Expr, Extension, LogicalPlan, TableScan};
 
 use tidemill_core::EventTimes;
 
 use super::{Bound, bound_at};
 use crate::physical::batch::SourceTable;
+use crate::unnest::Unnest;
 
 /// The declared table that a scan reads.
 pub(crate) fn scanned(scan: &TableScan) -> Option<&SourceTable> {
@@ -46,7 +47,33 @@ fn event_times_at(plan: &LogicalPlan, index: usize) -> Option<EventTimes> {
             Expr::Column(column) => event_times(&projection.input, column),
             _ => None,
         },
+        LogicalPlan::Extension(Extension { node }) => {
+            let unnest = node.as_any().downcast_ref::<Unnest>()?;
+            event_times_at(&unnest.input, unnest.input_index(index)?)
+        }
         _ => None,
+    }
+}
+
+/// Whether the column of the plan's output is made of an element of an `UNNEST`: of one row, several may have others.
+pub(crate) fn made_of_element(plan: &LogicalPlan, column: &Column) -> bool {
+    plan.schema().index_of_column(column).is_ok_and(|index| made_of_element_at(plan, index))
+}
+
+fn made_of_element_at(plan: &LogicalPlan, index: usize) -> bool {
+    match plan {
+        LogicalPlan::Filter(filter) => made_of_element_at(&filter.input, index),
+        LogicalPlan::SubqueryAlias(alias) => made_of_element_at(&alias.input, index),
+        LogicalPlan::Union(union) => union.inputs.iter().any(|input| made_of_element_at(input, index)),
+        LogicalPlan::Projection(projection) => {
+            let columns = projection.expr[index].column_refs();
+            columns.into_iter().any(|column| made_of_element(&projection.input, column))
+        }
+        LogicalPlan::Extension(Extension { node }) => match node.as_any().downcast_ref::<Unnest>() {
+            Some(unnest) => unnest.input_index(index).is_none_or(|index| made_of_element_at(&unnest.input, index)),
+            None => false,
+        },
+        _ => false,
     }
 }
 

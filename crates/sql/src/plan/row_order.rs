@@ -1,7 +1,8 @@
 //! The order of the log for functions that have one: `FIRST_VALUE`, `LAST_VALUE`, `LISTAGG` and `ARRAY_AGG`.
 //!
 //! Rows are ordered by event time, then by partition and offset, whatever the order in which they come. So these three
-//! are carried as columns from the scan up to the aggregate, and are further arguments of the function. Rows that were
+//! are carried as columns from the scan up to the aggregate, and are further arguments of the function. Rows that `UNNEST`
+//! made of one row go by the place of their element too. Rows that were
 //! made of several have no partition and no offset: they are ordered by their event time, which for the rows of a window
 //! is its end, and where that is equal by the value.
 
@@ -26,9 +27,15 @@ use crate::physical::batch::{SourceTable, identity_column, scan_with_identity};
 /// The columns by which rows are ordered: event time in milliseconds, partition, offset. Each is NULL where a row has none.
 const ORDER: Cargo<3> = Cargo {
     names: ["__tidemill_order_time", "__tidemill_order_partition", "__tidemill_order_offset"],
+    element: Some(element_order),
     at_scan,
     made_of_several,
 };
+
+/// Rows that `UNNEST` made of one row go by the place of their element, which for the first `UNNEST` is in the column 0.
+fn element_order(level: usize) -> String {
+    format!("__tidemill_order_element_{level}")
+}
 
 /// Gives every function that has an order the columns that it goes by.
 pub(crate) fn order_rows(plan: LogicalPlan) -> Result<LogicalPlan> {
@@ -54,14 +61,14 @@ fn ordered(aggregate: &Aggregate) -> Result<Option<LogicalPlan>> {
     if !calls.iter().any(|(_, ordered)| ordered.needs_order()) {
         return Ok(None);
     }
-    let Carried { plan: input, known } = ORDER.carry(&aggregate.input)?;
+    let Carried { plan: input, known, levels } = ORDER.carry(&aggregate.input)?;
     if let Some((call, _)) = calls.iter().find(|(_, ordered)| ordered.picks_a_row() && !known) {
         let name = call.func.name().to_uppercase();
         let error = Error::invalid(format!("{name} needs rows that have an order, and these have no event time"))
             .hint("they were made of several rows: select window_time too, or aggregate the rows of a table");
         return Err(DataFusionError::External(Box::new(error)));
     }
-    let keys = ORDER.columns(&input);
+    let keys = ORDER.columns(&input, levels);
     let with_keys = aggregate.aggr_expr.iter().map(|expr| with_keys(expr, &keys)).collect();
     let grouped = Aggregate::try_new(Arc::new(input), aggregate.group_expr.clone(), with_keys)?;
     let schema = Arc::clone(&grouped.schema);
@@ -122,7 +129,11 @@ fn made_of_several(plan: &LogicalPlan) -> Result<Carried> {
         lit(ScalarValue::Utf8View(None)).alias(ORDER.names[1]),
         lit(ScalarValue::Int64(None)).alias(ORDER.names[2]),
     ]);
-    Ok(Carried { plan: LogicalPlan::Projection(Projection::try_new(columns, Arc::new(plan.clone()))?), known })
+    Ok(Carried {
+        plan: LogicalPlan::Projection(Projection::try_new(columns, Arc::new(plan.clone()))?),
+        known,
+        levels: 0,
+    })
 }
 
 /// The event time of a plan's rows, or the end of their window.

@@ -33,6 +33,15 @@ pub(crate) enum Parameter {
     TextOrBytes,
     /// A number as it is.
     Number,
+    Boolean,
+    Array,
+    /// An array of what has an order.
+    Ordered,
+    /// An array of texts.
+    Texts,
+    Map,
+    /// An array or a map.
+    Collection,
     /// Anything, as it is.
     Any,
 }
@@ -151,6 +160,18 @@ impl Parameter {
             Self::TextOrBytes => Self::Text.coerced(given).or_else(|| Self::Bytes.coerced(given)),
             Self::Number if null => Some(DataType::Int32),
             Self::Number => given.is_numeric().then(|| given.clone()),
+            Self::Boolean => (matches!(given, DataType::Boolean) || null).then_some(DataType::Boolean),
+            Self::Array => matches!(given, DataType::List(_)).then(|| given.clone()),
+            Self::Ordered => match given {
+                DataType::List(element) if !element.data_type().is_nested() => Some(given.clone()),
+                _ => None,
+            },
+            Self::Texts => match given {
+                DataType::List(element) => Self::Text.coerced(element.data_type()).map(|_| texts_type()),
+                _ => None,
+            },
+            Self::Map => matches!(given, DataType::Map(..)).then(|| given.clone()),
+            Self::Collection => Self::Array.coerced(given).or_else(|| Self::Map.coerced(given)),
             Self::Any => Some(given.clone()),
         }
     }

@@ -160,14 +160,20 @@ fn queries() {
     assert_mistakes(&[
         ("SELECT * FROM a JOIN b ON a.x = b.x", "JOIN is not supported yet | JOIN | no hint"),
         ("SELECT * FROM (SELECT * FROM a LEFT JOIN b ON TRUE)", "JOIN is not supported yet | JOIN | no hint"),
-        ("SELECT * FROM a CROSS JOIN UNNEST(x) AS u (y)", "JOIN is not supported yet | JOIN | no hint"),
+        ("SELECT * FROM a CROSS JOIN UNNEST(x) AS u (y) JOIN b ON TRUE", "JOIN is not supported yet | JOIN | no hint"),
+        (
+            "SELECT * FROM a RIGHT JOIN UNNEST(x) AS u (y) ON TRUE",
+            "UNNEST is joined by CROSS JOIN, or by LEFT JOIN or JOIN with ON TRUE | UNNEST | put other conditions into WHERE",
+        ),
+        (
+            "SELECT * FROM a, UNNEST(x, y)",
+            "UNNEST takes one ARRAY or MAP | UNNEST | write UNNEST(array) [WITH ORDINALITY] AS t(column)",
+        ),
+        ("SELECT [1]", "[...] is not Flink SQL | SELECT | write ARRAY[value, ...]"),
+        ("SELECT a[1:2] FROM t", "a slice [a:b] is not Flink SQL | a | write ARRAY_SLICE(array, first, last)"),
         ("SELECT * FROM a, b", "a join of several tables in FROM is not supported yet | b | no hint"),
         ("SELECT * FROM a, LATERAL TABLE(f(x))", "LATERAL is not supported yet | LATERAL | no hint"),
         ("SELECT * FROM LATERAL (SELECT 1)", "LATERAL is not supported yet | LATERAL | no hint"),
-        (
-            "SELECT * FROM UNNEST(ARRAY[1])",
-            "the table function UNNEST is not supported yet | UNNEST | supported are TUMBLE, HOP, CUMULATE, SESSION",
-        ),
         (
             "SELECT * FROM a FOR SYSTEM_TIME AS OF p",
             "FOR SYSTEM_TIME AS OF is not supported yet | FOR SYSTEM_TIME | no hint",

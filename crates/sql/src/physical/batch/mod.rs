@@ -12,6 +12,7 @@ mod run;
 mod session;
 mod sessions_apart;
 mod source;
+mod unnest;
 mod window;
 
 pub use expected_late::expected_late;

@@ -14,6 +14,7 @@ use tidemill_runtime::window::Window;
 use super::source::SourceTable;
 use crate::physical::IDENTITY;
 use crate::plan::scanned;
+use crate::unnest::Unnest;
 use crate::window_tvf::WindowTvf;
 
 /// A row, and a window that it missed.
@@ -71,7 +72,7 @@ pub(super) fn with_identity(plan: &LogicalPlan) -> Result<LogicalPlan> {
     plan.with_new_exprs(plan.expressions(), inputs)
 }
 
-/// The plan with the columns of [`IDENTITY`] behind its own, if it only scans, filters and projects.
+/// The plan with the columns of [`IDENTITY`] behind its own, if it only scans, filters, projects and unnests.
 pub(super) fn carry(plan: &LogicalPlan) -> Result<Option<LogicalPlan>> {
     Ok(match plan {
         LogicalPlan::TableScan(scan) => match scanned(scan) {
@@ -103,6 +104,13 @@ pub(super) fn carry(plan: &LogicalPlan) -> Result<Option<LogicalPlan>> {
                 exprs.extend(IDENTITY.map(|name| Expr::Column(identity_column(&input, name))));
                 Some(LogicalPlan::Projection(Projection::try_new(exprs, Arc::new(input))?))
             }
+            None => None,
+        },
+        LogicalPlan::Extension(Extension { node }) => match node.as_any().downcast_ref::<Unnest>() {
+            Some(unnest) => match carry(&unnest.input)? {
+                Some(input) => Some(LogicalPlan::Extension(Extension { node: Arc::new(unnest.with_input(input)?) })),
+                None => None,
+            },
             None => None,
         },
         _ => None,

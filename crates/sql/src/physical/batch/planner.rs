@@ -1,4 +1,4 @@
-//! DataFusion's physical planner, taught our window node.
+//! DataFusion's physical planner, taught our windows and `UNNEST`.
 
 use std::sync::Arc;
 
@@ -13,7 +13,9 @@ use datafusion::physical_planner::{DefaultPhysicalPlanner, ExtensionPlanner, Phy
 
 use super::LateRows;
 use super::session::{SessionColumns, SessionExec};
+use super::unnest::UnnestExec;
 use super::window::{WindowColumns, WindowExec};
+use crate::unnest::Unnest;
 use crate::window_tvf::{WindowKind, WindowTvf};
 
 /// Plans queries in which nothing is left out.
@@ -52,10 +54,13 @@ impl ExtensionPlanner for WindowExtensionPlanner {
         _session: &dyn Session,
         _context: &PhysicalPlanningContext,
     ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
-        let Some(window) = node.as_any().downcast_ref::<WindowTvf>() else { return Ok(None) };
         let [input] = physical_inputs else {
-            return datafusion::common::internal_err!("a window has one input");
+            return datafusion::common::internal_err!("{} has one input", node.name());
         };
+        if let Some(unnest) = node.as_any().downcast_ref::<Unnest>() {
+            return Ok(Some(Arc::new(UnnestExec::new(Arc::clone(input), unnest.operator()?))));
+        }
+        let Some(window) = node.as_any().downcast_ref::<WindowTvf>() else { return Ok(None) };
         let schema = window.input.schema();
         let except = match &window.identity {
             Some([partition, offset]) => {

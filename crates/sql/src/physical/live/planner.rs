@@ -19,6 +19,7 @@ use crate::catalog::Table;
 use crate::physical::{IDENTITY, LateSink, Outputs, SourceColumns, event_time_spec, source_columns};
 use crate::plan::{has_grouping_sets, is_windowed, plan_error, scanned};
 use crate::settings::Emit;
+use crate::unnest::Unnest;
 use crate::{Pipeline, PlannedStatement};
 
 /// A statement as the live planner sees it.
@@ -193,7 +194,10 @@ impl<'a> Planner<'a> {
             LogicalPlan::Limit(limit) => self.sorted_limit(limit, live),
             LogicalPlan::Window(window) => self.top_n(plan, window, live),
             LogicalPlan::Distinct(Distinct::All(input)) => self.distinct(input, live),
-            LogicalPlan::Extension(Extension { node }) => self.window_columns(node.as_ref(), live),
+            LogicalPlan::Extension(Extension { node }) => match node.as_any().downcast_ref::<Unnest>() {
+                Some(unnest) => self.unnest(unnest, live),
+                None => self.window_columns(node.as_ref(), live),
+            },
             other => Err(refusal(other).at(live.statement.excerpt.clone())),
         }
     }
@@ -201,6 +205,13 @@ impl<'a> Planner<'a> {
     fn calc(&mut self, input: &LogicalPlan, calc: Calc, live: &LiveStatement<'_>) -> Result<Planned> {
         let input = self.node(input, live)?;
         Ok(input.chain(&mut self.graph, &make_calc(calc)))
+    }
+
+    fn unnest(&mut self, node: &Unnest, live: &LiveStatement<'_>) -> Result<Planned> {
+        let operator = node.operator().map_err(|e| plan_error(e, &live.statement.excerpt))?;
+        let input = self.node(&node.input, live)?;
+        let make: MakeOperator = Arc::new(move || Ok(Box::new(operator.clone())));
+        Ok(input.chain(&mut self.graph, &make))
     }
 
     fn union(&mut self, union: &Union, live: &LiveStatement<'_>) -> Result<Planned> {
@@ -230,6 +241,7 @@ fn passes_rows_on(plan: &LogicalPlan) -> bool {
         LogicalPlan::SubqueryAlias(_) | LogicalPlan::Filter(_) | LogicalPlan::Projection(_) => true,
         LogicalPlan::Union(_) => true,
         LogicalPlan::Aggregate(aggregate) => has_grouping_sets(aggregate),
+        LogicalPlan::Extension(Extension { node }) => node.as_any().is::<Unnest>(),
         _ => false,
     }
 }

@@ -33,8 +33,9 @@ use super::expressions::{Expressions, arrow_schema, pick};
 use super::planner::{Branch, LiveStatement, Planned, Planner, make_calc};
 use crate::catalog::Table;
 use crate::function::Clock;
-use crate::plan::{Bound, attached_by, bound_of, function_below, plan_error, unaliased};
+use crate::plan::{Bound, attached_by, bound_of, function_below, made_of_element, plan_error, unaliased};
 use crate::settings::{ALLOW_LATENESS, EARLY_FIRE};
+use crate::unnest::Unnest;
 use crate::window_tvf::{WINDOW_END, WINDOW_START, WINDOW_TIME, WindowKind, WindowTvf};
 
 /// What both kinds of windows are built from.
@@ -88,11 +89,7 @@ impl Planner<'_> {
         let window = &windowed.window;
         let input = self.windowed_input(window, live)?;
         if windowed.attached && input.branches.iter().any(|branch| branch.table.is_some()) {
-            return Err(Error::invalid(
-                "a GROUP BY over a UNION of window functions is not supported in a live run yet",
-            )
-            .hint("make the window over the union: TUMBLE((SELECT ... UNION ALL SELECT ...), ...)")
-            .at(excerpt.clone()));
+            return Err(windows_of_several(&aggregate.input).at(excerpt.clone()));
         }
         let aggregation = self.aggregation(&windowed, live)?;
         let time = time_column(window).map_err(|e| plan_error(e, excerpt))?;
@@ -284,6 +281,25 @@ fn time_column(window: &WindowTvf) -> datafusion::error::Result<TimeColumn> {
     Ok(TimeColumn { index: window.time_index()?, range: window.range })
 }
 
+/// Why rows that have their windows from below can't be grouped by them.
+fn windows_of_several(plan: &LogicalPlan) -> Error {
+    let is_unnest =
+        |plan: &LogicalPlan| matches!(plan, LogicalPlan::Extension(Extension { node }) if node.as_any().is::<Unnest>());
+    let unnested = plan.exists(|node| Ok(is_unnest(node))).unwrap_or(false);
+    let (what, hint) = if unnested {
+        (
+            "an UNNEST between a window function in a subquery and its GROUP BY",
+            "unnest in the function's input: TUMBLE((SELECT ... FROM t CROSS JOIN UNNEST(...)), ...)",
+        )
+    } else {
+        (
+            "a GROUP BY over a UNION of window functions",
+            "make the window over the union: TUMBLE((SELECT ... UNION ALL SELECT ...), ...)",
+        )
+    };
+    Error::invalid(format!("{what} is not supported in a live run yet")).hint(hint)
+}
+
 /// What a session can't be made of.
 fn check_session(windowed: &WindowedAggregate, input: &[Branch], live: &LiveStatement<'_>) -> Result<()> {
     let refuse =
@@ -297,6 +313,13 @@ fn check_session(windowed: &WindowedAggregate, input: &[Branch], live: &LiveStat
         return refuse(
             format!("the session's key '{}' is not in the GROUP BY", column.name),
             format!("GROUP BY window_start, window_end, {}", column.name),
+        );
+    }
+    // One row of the source would be in several sessions, and be late for one and in time for another.
+    if let Some(column) = key.iter().find(|column| made_of_element(&windowed.window.input, column)) {
+        return refuse(
+            format!("the session's key '{}' is made by UNNEST, which is not supported in a live run yet", column.name),
+            "INSERT the unnested rows into a table, and make the sessions of that".to_owned(),
         );
     }
     let results = input.iter().filter(|branch| branch.table.is_none()).count();
@@ -339,6 +362,7 @@ fn fold_down<'a>(plan: &'a LogicalPlan, groups: &mut [Expr], calls: &mut [Expr])
     match plan {
         LogicalPlan::Extension(Extension { node }) => match node.as_any().downcast_ref::<WindowTvf>() {
             Some(window) => Ok(Some(window)),
+            None if node.as_any().is::<Unnest>() => Ok(None),
             None => Err(Error::internal(format!("no live form of {}", node.name()))),
         },
         LogicalPlan::SubqueryAlias(alias) => {
