@@ -2,6 +2,7 @@
 
 pub mod aggregate;
 mod arithmetic;
+mod as_written;
 mod cast;
 mod current_watermark;
 mod document;
@@ -20,6 +21,7 @@ use tidemill_runtime::time_zone::TimeZone;
 pub(crate) use aggregate::Ordered;
 pub use aggregate::aggregates;
 pub(crate) use arithmetic::{Arithmetic, ArithmeticPlanner, decimal_of_integer, sql_text};
+pub(crate) use as_written::{AS_WRITTEN, AsWritten};
 pub(crate) use cast::cast_call;
 pub(crate) use current_watermark::CurrentWatermark;
 pub use document::document;
