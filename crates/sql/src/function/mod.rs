@@ -25,7 +25,10 @@ pub(crate) use as_written::{AS_WRITTEN, AsWritten};
 pub(crate) use cast::cast_call;
 pub(crate) use current_watermark::CurrentWatermark;
 pub use document::document;
-pub(crate) use json::{IS_JSON, JsonPath, RAW as JSON_RAW};
+pub(crate) use json::{
+    ELEMENT as JSON_ELEMENT, IS_JSON, JsonPath, LIST as JSON_LIST, MEMBER as JSON_MEMBER, MEMBERS as JSON_MEMBERS,
+    RAW as JSON_RAW,
+};
 pub(crate) use local_time::Clock;
 pub use scalar::scalars;
 pub(crate) use scalar::{BETWEEN_SYMMETRIC, Function, LIKE, SIMILAR_TO};
