@@ -7,3 +7,6 @@ SELECT kind, AVG(x) AS whole, AVG(CAST(x AS DOUBLE)) AS exact, AVG(CAST(x AS DEC
 FROM items GROUP BY kind;
 SELECT window_start, SUM(x) AS total, SUM(CAST(x AS DOUBLE)) AS total_double
 FROM TUMBLE(TABLE items, DESCRIPTOR(ts), INTERVAL '1' MINUTE) GROUP BY window_start, window_end;
+SELECT x, CAST(x AS STRING) AS text, COUNT(*) AS items FROM items GROUP BY x, CAST(x AS STRING);
+SELECT CAST(x AS BOOLEAN) AS truth, x, CAST(x AS STRING) || '!' AS text, SUM(x) AS total
+FROM items GROUP BY x, CAST(x AS BOOLEAN), CAST(x AS STRING) || '!' HAVING CAST(x AS BOOLEAN);

@@ -5,14 +5,13 @@ use std::fmt::Display;
 use super::scalar::{Entry, entries};
 
 /// Functions of Flink's that are refused by name, and why.
-const REFUSED: [(&str, &str); 3] = [
+const REFUSED: [(&str, &str); 2] = [
     (
         "NOW, CURRENT_TIMESTAMP, CURRENT_ROW_TIMESTAMP, CURRENT_DATE, CURRENT_TIME, LOCALTIME, LOCALTIMESTAMP, \
          PROCTIME, UNIX_TIMESTAMP()",
         "the present time is another in each run, so that a live run and its batch could not agree",
     ),
     ("RAND, RAND_INTEGER, UUID", "their answer differs from run to run, so no replay could give it again"),
-    ("JSON_OBJECTAGG, JSON_ARRAYAGG", "not supported yet"),
 ];
 
 /// The tables of functions, in Markdown.

@@ -2,6 +2,7 @@
 
 pub mod aggregate;
 mod arithmetic;
+mod as_written;
 mod cast;
 mod collection;
 mod current_watermark;
@@ -21,11 +22,15 @@ use tidemill_runtime::time_zone::TimeZone;
 pub(crate) use aggregate::Ordered;
 pub use aggregate::aggregates;
 pub(crate) use arithmetic::{Arithmetic, ArithmeticPlanner, decimal_of_integer, sql_text};
+pub(crate) use as_written::{AS_WRITTEN, AsWritten};
 pub(crate) use cast::cast_call;
 pub(crate) use collection::{ARRAY, CollectionPlanner, EQUAL, ITEM, MAP, ROW, entry_types};
 pub(crate) use current_watermark::CurrentWatermark;
 pub use document::document;
-pub(crate) use json::{IS_JSON, JsonPath, RAW as JSON_RAW};
+pub(crate) use json::{
+    ELEMENT as JSON_ELEMENT, IS_JSON, JsonPath, LIST as JSON_LIST, MEMBER as JSON_MEMBER, MEMBERS as JSON_MEMBERS,
+    RAW as JSON_RAW,
+};
 pub(crate) use local_time::Clock;
 pub use scalar::scalars;
 pub(crate) use scalar::{BETWEEN_SYMMETRIC, BINARY, CHAR, Function, LIKE, SIMILAR_TO, VARBINARY, VARCHAR};

@@ -22,6 +22,7 @@ use std::sync::Arc;
 use datafusion::execution::SessionStateDefaults;
 use datafusion::logical_expr::ScalarUDF;
 
+use super::AsWritten;
 use super::current_watermark::{self, CurrentWatermark};
 use super::json;
 pub(crate) use call::{Evaluate, Function, Parameter, Returns, Row, evaluated};
@@ -55,7 +56,10 @@ pub fn scalars() -> Vec<Arc<ScalarUDF>> {
     let ours = table().map(|f| ScalarUDF::from(f.clone()).with_aliases(f.names[1..].iter().copied()));
     theirs
         .chain(
-            ours.chain(rounding::functions()).chain(json::functions()).chain([CurrentWatermark.into()]).map(Arc::new),
+            ours.chain(rounding::functions())
+                .chain(json::functions())
+                .chain([CurrentWatermark.into(), AsWritten.into()])
+                .map(Arc::new),
         )
         .collect()
 }

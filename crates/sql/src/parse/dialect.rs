@@ -231,7 +231,7 @@ pub(super) fn table_marker(span: Span, data: Expr, partition_by: Vec<Ident>) -> 
 }
 
 /// A plain call of a function.
-pub(super) fn call(name: Ident, args: Vec<Expr>) -> Expr {
+pub(crate) fn call(name: Ident, args: Vec<Expr>) -> Expr {
     let args = args.into_iter().map(|arg| FunctionArg::Unnamed(FunctionArgExpr::Expr(arg))).collect();
     let list = FunctionArgumentList { duplicate_treatment: None, args, clauses: vec![] };
     Expr::Function(Function {

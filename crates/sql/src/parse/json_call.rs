@@ -3,11 +3,12 @@
 
 use datafusion::sql::sqlparser::{
     ast::{
-        ArrayElemTypeDef, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, Spanned,
-        Value,
+        ArrayElemTypeDef, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident,
+        NullTreatment, Spanned, Value,
     },
+    keywords::Keyword,
     parser::{Parser, ParserError},
-    tokenizer::Token,
+    tokenizer::{Span, Token},
 };
 
 use super::{
@@ -16,7 +17,7 @@ use super::{
     refusal::Refusal,
     words::{expect_words, is_next, take_words, text},
 };
-use crate::function::{JSON_RAW, JsonPath};
+use crate::function::{JSON_ELEMENT, JSON_LIST, JSON_MEMBER, JSON_MEMBERS, JSON_RAW, JsonPath};
 
 type Parsed<T> = Result<T, ParserError>;
 
@@ -43,8 +44,8 @@ pub(super) fn reader(name: &str) -> Option<Reader> {
         ("JSON_QUERY", json_query),
         ("JSON_OBJECT", json_object),
         ("JSON_ARRAY", json_array),
-        ("JSON_OBJECTAGG", not_yet),
-        ("JSON_ARRAYAGG", not_yet),
+        ("JSON_OBJECTAGG", json_objectagg),
+        ("JSON_ARRAYAGG", json_arrayagg),
     ];
     readers.into_iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, reader)| reader)
 }
@@ -77,12 +78,6 @@ fn json_query(parser: &mut Parser<'_>) -> Parsed<Expr> {
     args.extend(clauses.into_iter().map(|clause| clause.answer));
     parser.expect_token(&Token::RParen)?;
     Ok(call(name, args))
-}
-
-/// Aggregates have clauses too: without this their words would be found wrong, and not they.
-fn not_yet(parser: &mut Parser<'_>) -> Parsed<Expr> {
-    let name = parser.peek_token_ref().token.to_string().to_uppercase();
-    Err(ParserError::ParserError(format!("{name} is not supported yet")))
 }
 
 /// The name, the text and the path.
@@ -212,14 +207,54 @@ fn json_array(parser: &mut Parser<'_>) -> Parsed<Expr> {
 
 /// The call, behind whose last value the parser stands.
 fn built(parser: &mut Parser<'_>, name: Ident, unsaid: &str, values: Vec<Expr>) -> Parsed<Expr> {
-    let mut nulls = unsaid;
-    for word in ["NULL", "ABSENT"] {
-        if take_words(parser, &[word, "ON", "NULL"]) {
-            nulls = word;
+    let nulls = nulls(parser, unsaid);
+    parser.expect_token(&Token::RParen)?;
+    Ok(call(name, [vec![nulls], values].concat()))
+}
+
+/// `NULL | ABSENT ON NULL`, where it stands.
+fn nulls(parser: &mut Parser<'_>, unsaid: &str) -> Expr {
+    let said = ["NULL", "ABSENT"].into_iter().find(|word| take_words(parser, &[word, "ON", "NULL"]));
+    text(said.unwrap_or(unsaid))
+}
+
+/// `JSON_ARRAYAGG(value [NULL | ABSENT ON NULL]) [FILTER (WHERE condition)]`: a list of texts, which are put together.
+fn json_arrayagg(parser: &mut Parser<'_>) -> Parsed<Expr> {
+    let name = parser.parse_identifier()?;
+    parser.expect_token(&Token::LParen)?;
+    let [value, raw] = value(parser)?;
+    let element = vec![nulls(parser, "ABSENT"), value, raw];
+    collected(parser, name.span, element, [JSON_ELEMENT, JSON_LIST])
+}
+
+/// `JSON_OBJECTAGG([KEY] name VALUE value [NULL | ABSENT ON NULL]) [FILTER (WHERE condition)]`
+fn json_objectagg(parser: &mut Parser<'_>) -> Parsed<Expr> {
+    let function = parser.parse_identifier()?;
+    parser.expect_token(&Token::LParen)?;
+    take_words(parser, &["KEY"]);
+    let name = parser.parse_expr()?;
+    if !parser.consume_token(&Token::Colon) {
+        expect_words(parser, &["VALUE"])?;
+    }
+    let [value, raw] = value(parser)?;
+    let member = vec![nulls(parser, "NULL"), name, value, raw];
+    collected(parser, function.span, member, [JSON_MEMBER, JSON_MEMBERS])
+}
+
+/// `whole(ARRAY_AGG(part(...)) IGNORE NULLS)`
+fn collected(parser: &mut Parser<'_>, span: Span, part: Vec<Expr>, [name, whole]: [&str; 2]) -> Parsed<Expr> {
+    parser.expect_token(&Token::RParen)?;
+    let mut list = call(Ident::with_span(span, "array_agg"), vec![call(Ident::with_span(span, name), part)]);
+    if let Expr::Function(function) = &mut list {
+        function.null_treatment = Some(NullTreatment::IgnoreNulls);
+        if parser.parse_keyword(Keyword::FILTER) {
+            parser.expect_token(&Token::LParen)?;
+            parser.expect_keyword(Keyword::WHERE)?;
+            function.filter = Some(Box::new(parser.parse_expr()?));
+            parser.expect_token(&Token::RParen)?;
         }
     }
-    parser.expect_token(&Token::RParen)?;
-    Ok(call(name, [vec![text(nulls)], values].concat()))
+    Ok(call(Ident::with_span(span, whole), vec![list]))
 }
 
 /// Whether a value comes, and neither the end nor the clause.

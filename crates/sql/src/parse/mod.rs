@@ -31,6 +31,7 @@ mod tests;
 use tidemill_core::{Error, Result};
 
 pub use dialect::FlinkDialect;
+pub(crate) use dialect::call;
 pub(crate) use interval::place;
 pub use interval::{interval_ms, offset_ms};
 pub use statement::{ColumnDef, ColumnKind, CreateTable, CreateView, Insert, Statement, WatermarkDef};

@@ -4,7 +4,7 @@
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    Expr, Ident, Query, Select, SelectItem, SetExpr, TableFactor, VisitMut, VisitorMut,
+    Expr, Ident, OrderBy, OrderByKind, Query, Select, SelectItem, SetExpr, TableFactor, VisitMut, VisitorMut,
 };
 
 /// Gives a name to every expression without one, in the query and in its subqueries.
@@ -20,6 +20,9 @@ impl VisitorMut for Namer {
 
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
         name_items(&mut query.body);
+        if let (SetExpr::Select(select), Some(order_by)) = (query.body.as_ref(), query.order_by.as_mut()) {
+            order_by_names(select, order_by);
+        }
         ControlFlow::Continue(())
     }
 }
@@ -41,6 +44,21 @@ fn name_items(body: &mut SetExpr) {
             name_items(right);
         }
         _ => {}
+    }
+}
+
+/// Orders by the columns where it is by their expressions: a `SELECT DISTINCT` has nothing else to order by.
+fn order_by_names(select: &Select, order_by: &mut OrderBy) {
+    let OrderByKind::Expressions(exprs) = &mut order_by.kind else { return };
+    // A name alone is that of a column already, and first of one that is selected.
+    for order in exprs.iter_mut().filter(|order| !matches!(order.expr, Expr::Identifier(_))) {
+        let column = select.projection.iter().find_map(|item| match item {
+            SelectItem::ExprWithAlias { expr, alias } if *expr == order.expr => Some(alias.clone()),
+            _ => None,
+        });
+        if let Some(column) = column {
+            order.expr = Expr::Identifier(column);
+        }
     }
 }
 

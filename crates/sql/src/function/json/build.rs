@@ -14,8 +14,11 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use chrono::{DateTime, Timelike, Utc};
 use datafusion::common::{Result, internal_datafusion_err, plan_err};
+use datafusion::error::DataFusionError;
+use tidemill_core::Error;
 
-use super::write::{number, quote, separate, utf16_order};
+use super::read::read;
+use super::write::{number, quote, separate, utf16_order, write};
 use crate::function::cast::float;
 use crate::types::flink_type_name;
 
@@ -47,7 +50,7 @@ fn named(arguments: &[ArrayRef]) -> Result<(&str, Value<'_>)> {
     Ok((constant(name)?, Value::of(value)?))
 }
 
-fn malformed() -> datafusion::error::DataFusionError {
+fn malformed() -> DataFusionError {
     internal_datafusion_err!("the arguments of a JSON function")
 }
 
@@ -111,6 +114,60 @@ pub(super) fn object(arguments: &[ArrayRef], _: &DataType) -> Result<ArrayRef> {
         }
         out.push('}');
         Ok(true)
+    })
+}
+
+/// What `JSON_ARRAYAGG` keeps of a row: NULL or ABSENT, the value, and whether it is JSON.
+pub(super) fn element(arguments: &[ArrayRef], _: &DataType) -> Result<ArrayRef> {
+    let [nulls, value @ ..] = arguments else { return Err(malformed()) };
+    let value = Value::of(value)?;
+    let absent = !nulls.is_empty() && constant(nulls)? == "ABSENT";
+    each_row(nulls.len(), |row, out| {
+        value.append(row, out)?;
+        Ok(!absent || value.values.is_valid(row))
+    })
+}
+
+/// What `JSON_OBJECTAGG` keeps of a row: NULL or ABSENT, the name, the value, and whether that is JSON.
+pub(super) fn member(arguments: &[ArrayRef], _: &DataType) -> Result<ArrayRef> {
+    let [nulls, names, value @ ..] = arguments else { return Err(malformed()) };
+    let (names, value) = (names.as_string_view(), Value::of(value)?);
+    let absent = !nulls.is_empty() && constant(nulls)? == "ABSENT";
+    each_row(nulls.len(), |row, out| {
+        if names.is_null(row) {
+            let error = Error::data("JSON_OBJECTAGG: the name of a member is NULL");
+            return Err(DataFusionError::External(Box::new(error.hint("leave such rows out with FILTER (WHERE ...)"))));
+        }
+        quote(names.value(row), out);
+        out.push(':');
+        value.append(row, out)?;
+        Ok(!absent || value.values.is_valid(row))
+    })
+}
+
+/// An array of the kept elements; without rows there is no list of them.
+pub(super) fn list(arguments: &[ArrayRef], _: &DataType) -> Result<ArrayRef> {
+    each_list(&arguments[0], |parts, out| {
+        *out = format!("[{}]", parts.join(","));
+        Ok(())
+    })
+}
+
+/// An object of the kept members, each name once.
+pub(super) fn members(arguments: &[ArrayRef], _: &DataType) -> Result<ArrayRef> {
+    each_list(&arguments[0], |parts, out| {
+        let text = format!("{{{}}}", parts.join(","));
+        *out = write(&read(&text).map_err(|_| malformed())?);
+        Ok(())
+    })
+}
+
+fn each_list(lists: &ArrayRef, whole: impl Fn(&[&str], &mut String) -> Result<()>) -> Result<ArrayRef> {
+    let lists = lists.as_list_opt::<i32>().ok_or_else(malformed)?;
+    each_row(lists.len(), |row, out| {
+        let parts = if lists.is_valid(row) { lists.value(row) } else { lists.values().slice(0, 0) };
+        let parts: Vec<&str> = parts.as_string_view_opt().ok_or_else(malformed)?.iter().flatten().collect();
+        whole(&parts, out).map(|()| true)
     })
 }
 

@@ -29,8 +29,14 @@ pub(crate) const IS_JSON: &str = "is json";
 /// The name in the plan of `JSON(text)`, which stands in `JSON_OBJECT` and `JSON_ARRAY`.
 pub(crate) const RAW: &str = "json raw";
 
+/// The names in the plan of the parts of `JSON_ARRAYAGG` and `JSON_OBJECTAGG`, and of what makes a whole of their list.
+pub(crate) const ELEMENT: &str = "json element";
+pub(crate) const LIST: &str = "json list";
+pub(crate) const MEMBER: &str = "json member";
+pub(crate) const MEMBERS: &str = "json members";
+
 /// What can be called by its name, and how.
-pub(super) const USAGES: [(&str, &str, &str); 9] = [
+pub(super) const USAGES: [(&str, &str, &str); 11] = [
     (
         "JSON_EXISTS(text, path[ TRUE | FALSE | UNKNOWN | ERROR ON ERROR])",
         "whether the path leads to anything but null",
@@ -54,6 +60,16 @@ pub(super) const USAGES: [(&str, &str, &str); 9] = [
         "",
     ),
     ("JSON_ARRAY(value, ...[ NULL | ABSENT ON NULL])", "an array; without NULLs if nothing is said", ""),
+    (
+        "JSON_OBJECTAGG([KEY] name VALUE value[ NULL | ABSENT ON NULL])",
+        "an object of all rows; of a name that comes twice the last counts",
+        IN_ORDER,
+    ),
+    (
+        "JSON_ARRAYAGG(value[ NULL | ABSENT ON NULL])",
+        "an array of all rows; without NULLs if nothing is said",
+        IN_ORDER,
+    ),
     ("JSON_STRING(value)", "the value as JSON", "not for fields of ROW(...), which have other names"),
     ("JSON_QUOTE(string)", "in quotes and escaped, also what is not ASCII", ""),
     ("JSON_UNQUOTE(string)", "without the quotes and the escapes; as it is if it is not in quotes", ""),
@@ -63,8 +79,11 @@ pub(super) const USAGES: [(&str, &str, &str); 9] = [
 const PATH: &str = "a constant path that is none is refused before the run; \
                     of the functions in a path there is length() only";
 
+/// What is said of the aggregates.
+const IN_ORDER: &str = "in the order of event time, partition and offset; Flink takes the rows as they come";
+
 /// The names that a text can call.
-pub(super) const NAMES: [&str; 8] = [
+pub(super) const NAMES: [&str; 10] = [
     "json_exists",
     "json_value",
     "json_query",
@@ -73,6 +92,8 @@ pub(super) const NAMES: [&str; 8] = [
     "json_string",
     "json_quote",
     "json_unquote",
+    "json_objectagg",
+    "json_arrayagg",
 ];
 
 /// The functions by their names in the plan.
@@ -88,10 +109,14 @@ const fn function(name: &'static [&'static str], parameters: &'static [P], evalu
 
 const TEXT: Returns = Returns::Type(|| DataType::Utf8View);
 
-static FUNCTIONS: [Function; 7] = [
+static FUNCTIONS: [Function; 11] = [
     function(&["json_object"], &[P::Any], E::Arrays(build::object)).repeats().returns(TEXT),
     function(&["json_array"], &[P::Any], E::Arrays(build::array)).repeats().returns(TEXT),
     function(&["json_string"], &[P::Any], E::Arrays(build::string)).returns(TEXT),
+    function(&[ELEMENT], &[P::Text, P::Any, P::Any], E::Arrays(build::element)).returns(TEXT),
+    function(&[LIST], &[P::Any], E::Arrays(build::list)).returns(TEXT),
+    function(&[MEMBER], &[P::Text, P::Text, P::Any, P::Any], E::Arrays(build::member)).returns(TEXT),
+    function(&[MEMBERS], &[P::Any], E::Arrays(build::members)).returns(TEXT),
     function(&[RAW], &[P::Text], E::TryText(raw)),
     function(&[IS_JSON], &[P::Text, P::Text], E::Boolean(is_json)),
     function(&["json_quote"], &[P::Text], E::Text(|row| row.text(0).map(quote_ascii))),

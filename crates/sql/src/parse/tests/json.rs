@@ -33,6 +33,14 @@ fn clauses_become_arguments() {
             "JSON_OBJECT('a' VALUE JSON_ARRAY(NULL NULL ON NULL), 'b' VALUE JSON(j))",
             "json_object('NULL', 'a', json_array('NULL', NULL, false), true, 'b', json raw(j), true)",
         ),
+        (
+            "JSON_ARRAYAGG(a NULL ON NULL) FILTER (WHERE b)",
+            "json list(array_agg(json element('NULL', a, false)) FILTER (WHERE b) IGNORE NULLS)",
+        ),
+        (
+            "JSON_OBJECTAGG(KEY k VALUE JSON_ARRAY(v))",
+            "json members(array_agg(json member('NULL', k, json_array('ABSENT', v, false), true)) IGNORE NULLS)",
+        ),
         ("j IS NOT JSON ARRAY AND a IS JSON", "NOT is json(j, 'ARRAY') AND is json(a, 'VALUE')"),
     ] {
         assert_eq!(planned(written), meant, "{written}");
@@ -52,7 +60,7 @@ fn mistakes_are_where_they_stand() {
         ("JSON_QUERY(j, '$.a' WITH)", "expected WRAPPER, found ) | ) | "),
         ("JSON_OBJECT(a VALUE 1)", "expected the name of a member in single quotes, found a | a | "),
         ("JSON_OBJECT('a', 1)", "expected VALUE, found , | , | "),
-        ("JSON_ARRAYAGG(a)", "JSON_ARRAYAGG is not supported yet | JSON_ARRAYAGG | "),
+        ("JSON_OBJECTAGG(a, b)", "expected VALUE, found , | , | "),
         ("JSON_ARRAY(1,)", "expected an expression, found ) | ) | "),
     ] {
         let error = parse(&format!("SELECT {expression} FROM t;")).unwrap_err();

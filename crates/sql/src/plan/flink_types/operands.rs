@@ -8,7 +8,7 @@ use datafusion::logical_expr::{Expr, ExprSchemable, Operator};
 
 use super::common::{common_type, is_text};
 use super::{casts, collections, mismatch, patterns};
-use crate::function::{Arithmetic, BETWEEN_SYMMETRIC};
+use crate::function::{AS_WRITTEN, Arithmetic, BETWEEN_SYMMETRIC};
 
 /// The expression with operands that agree; those below it do already.
 pub(super) fn agree(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
@@ -120,6 +120,11 @@ fn function(mut call: ScalarFunction, schema: &DFSchema) -> Result<Transformed<E
         return Ok(Transformed::yes(Expr::ScalarFunction(ScalarFunction { func: call.func, args })));
     }
     let name = call.func.name();
+    if name == AS_WRITTEN
+        && let Some(marked) = call.args.pop()
+    {
+        return Ok(Transformed::yes(marked));
+    }
     if !matches!(name, "coalesce" | "greatest" | "least" | BETWEEN_SYMMETRIC) {
         return Ok(Transformed::no(Expr::ScalarFunction(call)));
     }
