@@ -10,6 +10,7 @@ mod create_table;
 mod cursor;
 mod dialect;
 mod interval;
+mod like;
 mod refusal;
 mod rewrite;
 mod script;
@@ -26,9 +27,11 @@ mod tests;
 
 use tidemill_core::{Error, Result};
 
+pub(crate) use create_table::resolve;
 pub use dialect::FlinkDialect;
 pub(crate) use interval::place;
 pub use interval::{interval_ms, offset_ms};
+pub use like::{Feature, Like, Strategy};
 pub use statement::{ColumnDef, ColumnKind, CreateTable, CreateView, Insert, Statement, WatermarkDef};
 pub use text::SqlText;
 pub(crate) use unnest::{UnnestCall, unnest_call, unnests};
