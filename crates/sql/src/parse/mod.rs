@@ -13,6 +13,7 @@ mod dialect;
 mod interval;
 mod json_call;
 mod predicate;
+mod like;
 mod refusal;
 mod rewrite;
 mod script;
@@ -30,10 +31,12 @@ mod tests;
 
 use tidemill_core::{Error, Result};
 
+pub(crate) use create_table::resolve;
 pub use dialect::FlinkDialect;
 pub(crate) use dialect::call;
 pub(crate) use interval::place;
 pub use interval::{interval_ms, offset_ms};
+pub use like::{Feature, Like, Strategy};
 pub use statement::{ColumnDef, ColumnKind, CreateTable, CreateView, Insert, Statement, WatermarkDef};
 pub use text::SqlText;
 pub(crate) use unnest::{UnnestCall, unnest_call, unnests};

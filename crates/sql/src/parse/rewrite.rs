@@ -7,7 +7,7 @@ use datafusion::sql::sqlparser::ast::{
 };
 
 use super::dialect::call;
-use crate::function::{BINARY, CHAR, VARBINARY, VARCHAR};
+use crate::function::{BINARY, CHAR, ROW, VARBINARY, VARCHAR};
 
 /// Rewrites one expression; those below it are visited later.
 pub(super) fn rewrite(expr: &mut Expr) {
@@ -34,6 +34,8 @@ pub(super) fn rewrite(expr: &mut Expr) {
             Some(call(Ident::with_span(ident.span, "pi"), vec![]))
         }
         Expr::Cast { .. } => return with_length(expr),
+        // A tuple of names and literals is left to the planner: the arguments of TABLE are marked by such.
+        Expr::Tuple(fields) if !fields.iter().all(is_plain) => Some(call(Ident::new(ROW), std::mem::take(fields))),
         Expr::Function(function) => abbreviation(function),
         Expr::Substring { expr, substring_from, substring_for, .. } => {
             let parts = [Some(expr), substring_from.as_mut(), substring_for.as_mut()];
@@ -57,6 +59,10 @@ pub(super) fn rewrite(expr: &mut Expr) {
     if let Some(rewritten) = rewritten {
         *expr = rewritten;
     }
+}
+
+fn is_plain(expr: &Expr) -> bool {
+    matches!(expr, Expr::Identifier(_) | Expr::Value(_))
 }
 
 /// A cast to a type with a length casts to the type without, and cuts or fills what comes of it.

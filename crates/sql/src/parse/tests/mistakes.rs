@@ -71,8 +71,16 @@ fn tables() {
         ),
         ("CREATE TABLE t (a INT) WITH ('n' = '5', 'n' = '6')", "the option 'n' is given twice | 'n' | keep one"),
         (
-            "CREATE TABLE t (a INT) LIKE u",
-            "CREATE TABLE ... LIKE is not supported yet | LIKE | repeat the columns and options",
+            "CREATE TABLE t LIKE u (OVERWRITING PARTITIONS)",
+            "OVERWRITING PARTITIONS is not Flink SQL | PARTITIONS | write INCLUDING PARTITIONS or EXCLUDING PARTITIONS",
+        ),
+        (
+            "CREATE TABLE t LIKE u (EXCLUDING OPTION)",
+            "expected a feature, found OPTION | OPTION | features are ALL, CONSTRAINTS, GENERATED, METADATA, OPTIONS, PARTITIONS, WATERMARKS",
+        ),
+        (
+            "CREATE TABLE t LIKE u (COLUMNS)",
+            "expected INCLUDING, EXCLUDING or OVERWRITING, found COLUMNS | COLUMNS | no hint",
         ),
         (
             "CREATE TABLE t AS SELECT 1",
