@@ -2,11 +2,13 @@
 
 mod calc;
 mod identity;
+mod pre_top_n;
 mod top_n;
 
 pub use calc::Calc;
 pub(crate) use calc::evaluate;
 pub use identity::WithIdentity;
+pub use pre_top_n::PreTopN;
 pub use top_n::{TopN, TopNSpec};
 
 use std::time::Instant;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow::datatypes::{Schema, SchemaRef};
+use arrow::datatypes::{FieldRef, Schema, SchemaRef};
 use datafusion::catalog::Session;
 use datafusion::common::{Column, DFSchema, Result};
 use datafusion::logical_expr::Expr;
@@ -30,7 +30,13 @@ pub(crate) fn source_columns(table: &Table, wanted: &SchemaRef, state: &dyn Sess
     let needed = |name: &String| {
         table.keep_rejected || of_computed.contains(&name.as_str()) || wanted.column_with_name(name).is_some()
     };
-    let decoded: Vec<_> = table.stored().fields().iter().filter(|f| needed(f.name())).cloned().collect();
+    let stored = table.stored().fields().iter().filter(|f| needed(f.name()));
+    // A ROW that is wanted with some of its fields is decoded so.
+    let narrowed = |field: &FieldRef| match wanted.column_with_name(field.name()) {
+        Some((index, _)) => Arc::clone(&wanted.fields()[index]),
+        None => Arc::clone(field),
+    };
+    let decoded: Vec<_> = stored.map(narrowed).collect();
     let decoded = Arc::new(Schema::new(decoded));
     let over = DFSchema::try_from(decoded.as_ref().clone())?;
     let computed = wanted.fields().iter().zip(exprs).map(|(field, expr)| {

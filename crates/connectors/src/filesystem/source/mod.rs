@@ -42,6 +42,10 @@ impl Source for FilesystemSource {
         true
     }
 
+    fn narrows_rows(&self) -> bool {
+        self.options.format.narrows_rows()
+    }
+
     async fn open(&self, request: &ScanRequest) -> Result<Opened> {
         let listing = Listing::new(Arc::clone(&self.options));
         let opening = Opening {

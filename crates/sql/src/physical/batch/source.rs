@@ -29,21 +29,36 @@ use crate::physical::{IDENTITY, SourceColumns, source_columns};
 #[derive(Debug, Clone)]
 pub(crate) struct SourceTable {
     table: Arc<Table>,
+    /// Its own columns: a `ROW` may have only some of its fields.
+    columns: SchemaRef,
+    /// Those, and the columns of [`IDENTITY`] if they are wanted.
     schema: SchemaRef,
     identity: bool,
 }
 
 impl SourceTable {
     pub(crate) fn new(table: Arc<Table>) -> Self {
-        Self { schema: Arc::clone(table.schema()), table, identity: false }
+        let columns = Arc::clone(table.schema());
+        Self { schema: Arc::clone(&columns), columns, table, identity: false }
+    }
+
+    /// The same table with no more of its `ROW` columns than these have.
+    pub(crate) fn with_columns(&self, columns: &SchemaRef) -> Self {
+        let narrowed = Self { schema: Arc::clone(columns), columns: Arc::clone(columns), ..self.clone() };
+        if self.identity { narrowed.with_identity() } else { narrowed }
+    }
+
+    /// Its own columns.
+    pub(crate) fn columns(&self) -> &SchemaRef {
+        &self.columns
     }
 
     /// The same table with the columns of [`IDENTITY`] behind its own.
     pub(crate) fn with_identity(&self) -> Self {
-        let mut fields = self.table.schema().fields().to_vec();
+        let mut fields = self.columns.fields().to_vec();
         fields.push(Arc::new(Field::new(IDENTITY[0], DataType::Utf8View, false)));
         fields.push(Arc::new(Field::new(IDENTITY[1], DataType::Int64, false)));
-        Self { table: Arc::clone(&self.table), schema: Arc::new(Schema::new(fields)), identity: true }
+        Self { schema: Arc::new(Schema::new(fields)), identity: true, ..self.clone() }
     }
 
     pub(crate) fn table(&self) -> &Arc<Table> {
@@ -153,7 +168,15 @@ impl fmt::Debug for SourceExec {
 
 impl DisplayAs for SourceExec {
     fn fmt_as(&self, _t: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let columns: Vec<&str> = self.schema.fields().iter().map(|f| f.name().as_str()).collect();
+        // A ROW with its fields: those that nobody reads are not among them.
+        let shown = |field: &Arc<Field>| match field.data_type() {
+            DataType::Struct(fields) => {
+                let fields: Vec<&str> = fields.iter().map(|field| field.name().as_str()).collect();
+                format!("{}({})", field.name(), fields.join(", "))
+            }
+            _ => field.name().clone(),
+        };
+        let columns: Vec<String> = self.schema.fields().iter().map(shown).collect();
         write!(f, "SourceExec: table={}, columns=[{}]", self.spec.table, columns.join(", "))
     }
 }

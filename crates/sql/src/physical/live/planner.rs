@@ -4,18 +4,18 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
-use datafusion::common::DFSchema;
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::{Distinct, Extension, LogicalPlan, Union};
 use tidemill_core::{Error, Result};
 use tidemill_runtime::connector::{ChangelogMode, WriteMode};
-use tidemill_runtime::graph::{EventTimeSpec, JobGraph, MakeOperator, SourceSpec, Stream};
+use tidemill_runtime::graph::{JobGraph, MakeOperator, SourceSpec, Stream};
 use tidemill_runtime::metrics::WindowMetrics;
 use tidemill_runtime::operator::{Calc, WithIdentity};
 
 use super::expressions::{Expressions, arrow_schema, pick};
 use super::sources::{Need, Needs, reads_identity};
 use super::top_n::Limits;
+use super::watermark::event_time_spec;
 use crate::catalog::Table;
 use crate::physical::{IDENTITY, LateSink, Outputs, SourceColumns, source_columns};
 use crate::plan::{has_grouping_sets, is_windowed, plan_error, scanned};
@@ -237,10 +237,8 @@ fn source_spec(need: &Need, columns: &SchemaRef, state: &SessionState) -> Result
     let source = table.source()?;
     let event_time = match &table.event_time {
         Some(event_time) => {
-            let place = |e| plan_error(e, &table.excerpt);
-            let schema = DFSchema::try_from(columns.as_ref().clone()).map_err(place)?;
-            let watermark = state.create_physical_expr(event_time.watermark.clone(), &schema).map_err(place)?;
-            Some(EventTimeSpec { column: columns.index_of(&event_time.name)?, watermark })
+            let spec = event_time_spec(event_time, columns, state);
+            Some(spec.map_err(|e| plan_error(e, &table.excerpt))?)
         }
         None => None,
     };
