@@ -141,3 +141,28 @@ fn each_command_has_a_man_page() {
     assert_eq!(refused.status.code(), Some(1));
     assert!(text(&refused.stderr).contains("give a folder that you may write to"));
 }
+
+#[test]
+fn of_a_row_only_the_fields_that_are_read_are_decoded() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("query.sql");
+    for (query, decoded) in [
+        ("SELECT r.a FROM t", "r(a)"),
+        ("SELECT r.a FROM t WHERE r.c > 1", "r(a, c)"),
+        ("SELECT k, COUNT(*) AS n FROM (SELECT r.b AS k FROM t) GROUP BY k", "r(b)"),
+        ("SELECT k FROM (SELECT r AS s, r.a AS k FROM t) WHERE s IS NOT NULL", "r(a, b, c)"),
+        ("SELECT r FROM t WHERE r.a = 'x'", "r(a, b, c)"),
+        ("SELECT MAX(r.c) AS c FROM t WHERE r.a IN (SELECT k.a FROM (SELECT r AS k FROM t))", "r(a, c)"),
+    ] {
+        let sql = format!(
+            "CREATE TABLE t (r ROW<a STRING, b STRING, c INT>) WITH
+('connector' = 'filesystem', 'path' = 'not-there.json', 'format' = 'json');
+EXPLAIN {query};"
+        );
+        std::fs::write(&file, sql).unwrap();
+        let output = tidemill(&["run", file.to_str().unwrap()]);
+        let plans = text(&output.stdout);
+        let scan = format!("SourceExec: table=t, columns=[{decoded}]");
+        assert!(plans.contains(&scan), "{query}: {scan} is not in\n{plans}{}", text(&output.stderr));
+    }
+}

@@ -2,8 +2,8 @@
 
 mod answer;
 mod insert;
-mod quoted_path;
 mod like;
+mod quoted_path;
 mod select;
 mod view;
 

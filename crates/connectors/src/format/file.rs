@@ -68,6 +68,15 @@ impl FileFormat {
         }
     }
 
+    /// Whether it decodes only some fields of a `ROW`, where the others are not asked for.
+    #[must_use]
+    pub fn narrows_rows(&self) -> bool {
+        match self {
+            Self::Text(text) => text.narrows_rows(),
+            Self::Parquet(_) => true,
+        }
+    }
+
     /// Makes a file of rows with `schema`.
     ///
     /// # Errors

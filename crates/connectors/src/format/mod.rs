@@ -115,6 +115,12 @@ impl TextFormat {
         }
     }
 
+    /// Whether it decodes only some fields of a `ROW`: in CSV they stand by their position.
+    #[must_use]
+    pub fn narrows_rows(&self) -> bool {
+        matches!(self, Self::Json(_))
+    }
+
     /// What finds the ends of records.
     #[must_use]
     pub fn cutter(&self) -> Box<dyn Cutter> {

@@ -67,6 +67,10 @@ impl Recipe for Nexmark {
         Ok(RecordBatch::try_new_with_options(Arc::clone(columns), arrays, &options)?)
     }
 
+    fn narrows_rows(&self) -> bool {
+        true
+    }
+
     /// The average over events of all kinds.
     fn row_bytes(&self, columns: &SchemaRef) -> usize {
         let bytes = |field: &Arc<Field>| match (column(field.name()), field.data_type()) {

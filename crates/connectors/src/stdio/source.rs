@@ -45,6 +45,10 @@ impl Source for StdioSource {
         true
     }
 
+    fn narrows_rows(&self) -> bool {
+        self.format.narrows_rows()
+    }
+
     async fn open(&self, request: &ScanRequest) -> Result<Opened> {
         let decoder = self.format.decoder(request)?;
         take_standard_input()?;

@@ -27,4 +27,9 @@ pub trait Recipe: Send + Sync {
 
     /// About how many bytes a row of `columns` takes in memory.
     fn row_bytes(&self, columns: &SchemaRef) -> usize;
+
+    /// Whether it makes only some fields of a `ROW`, where the others are not asked for.
+    fn narrows_rows(&self) -> bool {
+        false
+    }
 }

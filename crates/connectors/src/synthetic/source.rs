@@ -32,6 +32,10 @@ impl Source for SyntheticSource {
         self.end.is_some()
     }
 
+    fn narrows_rows(&self) -> bool {
+        self.recipe.narrows_rows()
+    }
+
     async fn open(&self, request: &ScanRequest) -> Result<Opened> {
         let fit = CHUNK_BYTES / self.recipe.row_bytes(&request.columns).max(1);
         let reader = Reader {

@@ -10,7 +10,8 @@ use tidemill_core::{Error, Result};
 /// What a plan needs from a source.
 #[derive(Debug, Clone)]
 pub struct ScanRequest {
-    /// The columns to decode, by name a subset of the table's. May be empty: then only rows count.
+    /// The columns to decode, by name a subset of the table's. May be empty: then only rows count. A `ROW` may have only
+    /// some of its fields, if the source [`Source::narrows_rows`].
     pub columns: SchemaRef,
     /// How many rows a batch should have.
     pub batch_rows: usize,
@@ -31,6 +32,11 @@ pub struct ScanRequest {
 pub trait Source: Send + Sync {
     /// Whether what is there at the start of a reading that does not follow has an end.
     fn bounded(&self) -> bool;
+
+    /// Whether it decodes only some fields of a `ROW`, where the others are not asked for.
+    fn narrows_rows(&self) -> bool {
+        false
+    }
 
     /// Opens every partition at its beginning.
     async fn open(&self, request: &ScanRequest) -> Result<Opened>;

@@ -2,6 +2,7 @@
 
 mod calc;
 mod identity;
+mod pre_top_n;
 mod row_watermark;
 mod top_n;
 mod unnest;
@@ -9,6 +10,7 @@ mod unnest;
 pub use calc::Calc;
 pub(crate) use calc::evaluate;
 pub use identity::WithIdentity;
+pub use pre_top_n::PreTopN;
 pub use row_watermark::{WithRowWatermark, watermark_column};
 pub use top_n::{TopN, TopNSpec};
 pub use unnest::Unnest;

@@ -13,9 +13,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use arrow::array::{
-    ArrayRef, AsArray, BooleanArray, RecordBatch, RecordBatchOptions, TimestampMillisecondArray, new_empty_array,
+    ArrayRef, AsArray, BooleanArray, RecordBatch, RecordBatchOptions, TimestampMillisecondArray, UInt32Array,
+    new_empty_array,
 };
-use arrow::compute::filter_record_batch;
+use arrow::compute::{filter_record_batch, take_record_batch};
 use arrow::datatypes::{DataType, Field, FieldRef, Int64Type, Schema, SchemaRef, TimeUnit};
 use tidemill_core::{Error, EventBatch, Result, Watermark};
 
@@ -259,12 +260,15 @@ impl Operator for WindowAggregate {
         if panes.values().iter().all(|&pane| pane == first) {
             return self.store(first, batch.rows);
         }
-        let mut distinct: Vec<i64> = panes.values().to_vec();
-        distinct.sort_unstable();
-        distinct.dedup();
-        for pane in distinct {
-            let mask: BooleanArray = panes.values().iter().map(|&p| Some(p == pane)).collect();
-            self.store(pane, filter_record_batch(&batch.rows, &mask)?)?;
+        // By pane, and in a pane as they came; many panes come at once where a source is read in large chunks.
+        let mut order: Vec<u32> = (0u32..).take(panes.len()).collect();
+        order.sort_by_key(|&row| panes.value(row as usize));
+        let rows = take_record_batch(&batch.rows, &UInt32Array::from(order))?;
+        let sorted = rows.column(0).as_primitive::<Int64Type>().clone();
+        let mut start = 0;
+        for pane in sorted.values().chunk_by(|a, b| a == b) {
+            self.store(pane[0], rows.slice(start, pane.len()))?;
+            start += pane.len();
         }
         Ok(())
     }

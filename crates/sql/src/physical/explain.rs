@@ -9,7 +9,7 @@ use tidemill_core::{Epoch, EventBatch, Result};
 use tidemill_runtime::connector::{ChangelogMode, Sink, SinkFactory};
 
 use super::{LateSink, Outputs, batch, live};
-use crate::plan::plan_error;
+use crate::plan::{plan_error, without_unread_fields};
 use crate::{Pipeline, PlannedStatement, Table};
 
 /// The plans of a statement, for people; nothing is opened or run.
@@ -24,7 +24,8 @@ pub async fn explain(pipeline: &Pipeline, statement: &PlannedStatement) -> Resul
     let state = pipeline.session.state();
     let at_statement = |e| plan_error(e, &statement.excerpt);
     let plan = batch::sessions_apart(statement.plan.clone());
-    let optimized = plan.and_then(|plan| state.optimize(&plan)).map_err(at_statement)?;
+    let optimized =
+        plan.and_then(|plan| state.optimize(&plan)).and_then(without_unread_fields).map_err(at_statement)?;
     let physical = batch::physical_plan(&optimized, &state, &Arc::default()).await.map_err(at_statement)?;
     Ok(format!(
         "== Logical plan ==\n{}\n\n== Live ==\n{live}\n== Batch ==\n{}",

@@ -8,10 +8,12 @@ mod identity;
 pub mod live;
 mod outputs;
 mod source_columns;
+mod watermark;
 
 pub(crate) use by_name::by_name;
 pub use check::{Checked, Finding, LivePlan, Severity, check};
 pub use explain::explain;
 pub(crate) use identity::{IDENTITY, ROW_WATERMARK};
 pub use outputs::{LateSink, Outputs};
-pub(crate) use source_columns::{SourceColumns, event_time_spec, source_columns};
+pub(crate) use source_columns::{SourceColumns, source_columns};
+pub(crate) use watermark::event_time_spec;

@@ -2,15 +2,13 @@
 
 use std::sync::Arc;
 
-use arrow::datatypes::{Schema, SchemaRef};
+use arrow::datatypes::{FieldRef, Schema, SchemaRef};
 use datafusion::catalog::Session;
 use datafusion::common::{Column, DFSchema, Result};
 use datafusion::logical_expr::Expr;
 use datafusion::physical_expr::PhysicalExpr;
 
-use tidemill_runtime::graph::EventTimeSpec;
-
-use crate::catalog::{EventTimeColumn, Table};
+use crate::catalog::Table;
 
 /// The columns of a scan.
 pub(crate) struct SourceColumns {
@@ -18,17 +16,6 @@ pub(crate) struct SourceColumns {
     pub(crate) decoded: SchemaRef,
     /// How the wanted ones are made of those; `None` where they are the same.
     pub(crate) computed: Option<Arc<[Arc<dyn PhysicalExpr>]>>,
-}
-
-/// Where event time stands among `columns` of its table, and how a row's claim is made of them.
-pub(crate) fn event_time_spec(
-    time: &EventTimeColumn,
-    columns: &SchemaRef,
-    state: &dyn Session,
-) -> Result<EventTimeSpec> {
-    let schema = DFSchema::try_from(columns.as_ref().clone())?;
-    let watermark = state.create_physical_expr(time.watermark.clone(), &schema)?;
-    Ok(EventTimeSpec { column: columns.index_of(&time.name)?, range: time.range, watermark })
 }
 
 /// `wanted` are columns of the table.
@@ -43,7 +30,13 @@ pub(crate) fn source_columns(table: &Table, wanted: &SchemaRef, state: &dyn Sess
     let needed = |name: &String| {
         table.keep_rejected || of_computed.contains(&name.as_str()) || wanted.column_with_name(name).is_some()
     };
-    let decoded: Vec<_> = table.stored().fields().iter().filter(|f| needed(f.name())).cloned().collect();
+    let stored = table.stored().fields().iter().filter(|f| needed(f.name()));
+    // A ROW that is wanted with some of its fields is decoded so.
+    let narrowed = |field: &FieldRef| match wanted.column_with_name(field.name()) {
+        Some((index, _)) => Arc::clone(&wanted.fields()[index]),
+        None => Arc::clone(field),
+    };
+    let decoded: Vec<_> = stored.map(narrowed).collect();
     let decoded = Arc::new(Schema::new(decoded));
     let over = DFSchema::try_from(decoded.as_ref().clone())?;
     let computed = wanted.fields().iter().zip(exprs).map(|(field, expr)| {

@@ -43,6 +43,10 @@ impl Source for FilesystemSource {
         true
     }
 
+    fn narrows_rows(&self) -> bool {
+        self.options.format.narrows_rows()
+    }
+
     async fn open(&self, request: &ScanRequest) -> Result<Opened> {
         let listing = Listing::new(self.options.location.clone(), self.options.monitor_interval.is_some());
         let opening = Opening {

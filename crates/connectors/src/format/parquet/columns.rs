@@ -123,8 +123,8 @@ fn reads_as(from: &DataType, to: &DataType) -> bool {
             s1 <= s2 && i16::from(*p1) - i16::from(*s1) <= i16::from(*p2) - i16::from(*s2)
         }
         (T::Struct(from), T::Struct(to)) => {
+            // As of columns, not all of them need be read.
             to.iter().all(|to| from.find(to.name()).is_some_and(|(_, from)| reads_as(from.data_type(), to.data_type())))
-                && to.len() == from.len()
         }
         (T::List(from) | T::LargeList(from), T::List(to)) => reads_as(from.data_type(), to.data_type()),
         (T::Map(from, _), T::Map(to, _)) => match (from.data_type(), to.data_type()) {

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, RecordBatchReader};
 use arrow::compute::concat_batches;
-use arrow::datatypes::SchemaRef;
+use arrow::datatypes::{DataType, Schema, SchemaRef};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 use parquet::errors::ParquetError;
+use parquet::schema::types::SchemaDescriptor;
 use tidemill_core::{Error, Result};
 use tidemill_runtime::connector::{Chunk, DecodeError, Decoded};
 
@@ -42,8 +43,7 @@ impl ParquetFile {
         let options = ArrowReaderOptions::new().with_schema(Arc::new(as_views(found.schema())));
         let metadata = ArrowReaderMetadata::try_new(Arc::clone(found.metadata()), options).map_err(not_parquet)?;
         let columns = Columns::new(wanted.fields(), metadata.schema())?;
-        let roots = wanted.fields().iter().filter_map(|f| metadata.schema().index_of(f.name()).ok());
-        let mask = ProjectionMask::roots(metadata.parquet_schema(), roots);
+        let mask = mask(metadata.parquet_schema(), &wanted);
         Ok(Self { shared: Arc::new(Shared { file, metadata, mask, columns, wanted }), next: 0 })
     }
 
@@ -56,6 +56,18 @@ impl ParquetFile {
         self.next += 1;
         Some(RowGroupChunk { file: Arc::clone(&self.shared), row_group })
     }
+}
+
+/// What is decoded: the leaves of the wanted columns, and of a `ROW` only those of its wanted fields.
+fn mask(file: &SchemaDescriptor, wanted: &Schema) -> ProjectionMask {
+    let decoded = |leaf: &usize| {
+        let path = file.column(*leaf).path().parts().to_vec();
+        match wanted.column_with_name(&path[0]).map(|(_, field)| field.data_type()) {
+            Some(DataType::Struct(fields)) => path.get(1).is_none_or(|field| fields.find(field).is_some()),
+            wanted => wanted.is_some(),
+        }
+    };
+    ProjectionMask::leaves(file, (0..file.num_columns()).filter(decoded))
 }
 
 /// One row group.
@@ -110,3 +122,6 @@ pub(super) fn not_parquet(e: ParquetError) -> Error {
 fn damaged(e: ParquetError) -> Error {
     Error::data(format!("the file is damaged: {e}")).because(e)
 }
+
+#[cfg(test)]
+mod tests;

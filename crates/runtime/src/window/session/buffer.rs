@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, AsArray, BooleanArray, RecordBatch, UInt32Array};
-use arrow::compute::filter_record_batch;
+use arrow::array::{ArrayRef, AsArray, RecordBatch, UInt32Array};
+use arrow::compute::take_record_batch;
 use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef, UInt32Type};
 use tidemill_core::Result;
 
@@ -110,8 +110,19 @@ fn chosen(
     sessions: &Sessions,
     wanted: impl Fn(SessionId) -> bool,
 ) -> Result<(UInt32Array, RecordBatch)> {
-    let resolved: Vec<SessionId> = ids.iter().map(|&id| sessions.resolve(id)).collect();
-    let mask: BooleanArray = resolved.iter().map(|&id| Some(wanted(id))).collect();
-    let ids = resolved.into_iter().filter(|&id| wanted(id)).collect();
-    Ok((ids, filter_record_batch(rows, &mask)?))
+    let (mut chosen, mut indices) = (vec![], vec![]);
+    for (&id, index) in ids.iter().zip(0u32..) {
+        let id = sessions.resolve(id);
+        if wanted(id) {
+            chosen.push(id);
+            indices.push(index);
+        }
+    }
+    let rows = match indices.len() {
+        0 => rows.slice(0, 0),
+        all if all == ids.len() => rows.clone(),
+        // Few are, of many: a mask would cost more than they do.
+        _ => take_record_batch(rows, &UInt32Array::from(indices))?,
+    };
+    Ok((chosen.into(), rows))
 }

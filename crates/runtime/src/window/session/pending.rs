@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow::array::{BooleanArray, RecordBatch, UInt32Array};
 use arrow::compute::{concat_batches, take_record_batch};
-use tidemill_core::{Error, EventBatch, Result, Watermark};
+use tidemill_core::{Error, EventBatch, Lineage, Result, Watermark};
 
 /// Rows that wait.
 #[derive(Debug, Default)]
@@ -35,9 +35,16 @@ impl Ready {
 /// What a row is ordered by.
 struct Position {
     watermark: i64,
-    partition: Arc<str>,
+    /// The place of the partition among those of the rows, by name.
+    partition: usize,
     offset: i64,
     origin: (u32, u32),
+}
+
+impl Position {
+    fn key(&self) -> (i64, usize, i64) {
+        (self.watermark, self.partition, self.offset)
+    }
 }
 
 impl Pending {
@@ -82,27 +89,41 @@ fn watermarks(batch: &EventBatch) -> Result<&[i64]> {
 
 fn in_order(batches: Vec<EventBatch>) -> Result<Ready> {
     let schema = batches[0].rows.schema();
+    let partitions = partitions(&batches)?;
     let mut positions = vec![];
     for (batch, number) in batches.iter().zip(0u32..) {
-        let lineage = batch.lineage.as_ref().ok_or_else(|| Error::internal("a session reads rows without identity"))?;
+        let lineage = lineage(batch)?;
+        let partition = partitions.partition_point(|name| **name < *lineage.source.partition);
         let offsets = lineage.offsets()?;
         for ((&watermark, &offset), row) in watermarks(batch)?.iter().zip(offsets.values()).zip(0u32..) {
-            let partition = Arc::clone(&lineage.source.partition);
             positions.push(Position { watermark, partition, offset, origin: (number, row) });
         }
     }
     let rows = concat_batches(&schema, batches.iter().map(|batch| &batch.rows))?;
-    let key = |p: &Position| (p.watermark, Arc::clone(&p.partition), p.offset);
-    if positions.is_sorted_by(|a, b| (a.watermark, &a.partition, a.offset) <= (b.watermark, &b.partition, b.offset)) {
+    if positions.is_sorted_by_key(Position::key) {
         return Ok(ready(rows, batches, &positions));
     }
     let mut starts = vec![0u32];
     for batch in &batches {
         starts.push(starts[starts.len() - 1] + u32::try_from(batch.num_rows()).unwrap_or(u32::MAX));
     }
-    positions.sort_unstable_by_key(key);
+    // Each batch is in order already: this sort finds such runs, and merges them.
+    positions.sort_by_key(Position::key);
     let indices: UInt32Array = positions.iter().map(|p| starts[p.origin.0 as usize] + p.origin.1).collect();
     Ok(ready(take_record_batch(&rows, &indices)?, batches, &positions))
+}
+
+fn lineage(batch: &EventBatch) -> Result<&Lineage> {
+    batch.lineage.as_ref().ok_or_else(|| Error::internal("a session reads rows without identity"))
+}
+
+/// The partitions that the rows come from, by name.
+fn partitions(batches: &[EventBatch]) -> Result<Vec<Arc<str>>> {
+    let names = batches.iter().map(|batch| Ok(Arc::clone(&lineage(batch)?.source.partition)));
+    let mut names = names.collect::<Result<Vec<_>>>()?;
+    names.sort();
+    names.dedup();
+    Ok(names)
 }
 
 fn ready(rows: RecordBatch, batches: Vec<EventBatch>, positions: &[Position]) -> Ready {

@@ -30,21 +30,38 @@ use crate::physical::{IDENTITY, ROW_WATERMARK, SourceColumns, event_time_spec, s
 #[derive(Debug, Clone)]
 pub(crate) struct SourceTable {
     table: Arc<Table>,
+    /// Its own columns: a `ROW` may have only some of its fields.
+    columns: SchemaRef,
+    /// Those, and the columns of [`IDENTITY`] and [`ROW_WATERMARK`] if they are wanted.
     schema: SchemaRef,
 }
 
 impl SourceTable {
     pub(crate) fn new(table: Arc<Table>) -> Self {
-        Self { schema: Arc::clone(table.schema()), table }
+        let columns = Arc::clone(table.schema());
+        Self { schema: Arc::clone(&columns), columns, table }
+    }
+
+    /// The same table with no more of its `ROW` columns than these have.
+    pub(crate) fn with_columns(&self, columns: &SchemaRef) -> Self {
+        let (schema, columns) = (Arc::clone(columns), Arc::clone(columns));
+        let narrowed = Self { table: Arc::clone(&self.table), columns, schema };
+        let has_sidecars = self.schema.fields().len() > self.columns.fields().len();
+        if has_sidecars { narrowed.with_sidecars() } else { narrowed }
+    }
+
+    /// Its own columns.
+    pub(crate) fn columns(&self) -> &SchemaRef {
+        &self.columns
     }
 
     /// The same table with the columns of [`IDENTITY`] and [`ROW_WATERMARK`] behind its own, for a scan to choose from.
     pub(crate) fn with_sidecars(&self) -> Self {
-        let mut fields = self.table.schema().fields().to_vec();
+        let mut fields = self.columns.fields().to_vec();
         fields.push(Arc::new(Field::new(IDENTITY[0], DataType::Utf8View, false)));
         fields.push(Arc::new(Field::new(IDENTITY[1], DataType::Int64, false)));
         fields.push(Arc::new(row_watermark(&self.table)));
-        Self { table: Arc::clone(&self.table), schema: Arc::new(Schema::new(fields)) }
+        Self { schema: Arc::new(Schema::new(fields)), ..self.clone() }
     }
 
     pub(crate) fn table(&self) -> &Arc<Table> {
@@ -83,7 +100,7 @@ impl TableProvider for SourceTable {
         let source = self.table.source().map_err(external)?;
         let wants = |name: &str| schema.column_with_name(name).is_some();
         let event_time = self.table.event_time.as_ref().filter(|_| wants(ROW_WATERMARK));
-        let read = self.table.schema().fields().iter().filter(|field| {
+        let read = self.columns.fields().iter().filter(|field| {
             // The watermark is made of columns that nobody else may read.
             let of_time = event_time.is_some_and(|time| {
                 time.name == *field.name() || time.watermark.column_refs().iter().any(|c| c.name == *field.name())
@@ -170,7 +187,15 @@ impl fmt::Debug for SourceExec {
 
 impl DisplayAs for SourceExec {
     fn fmt_as(&self, _t: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let columns: Vec<&str> = self.schema.fields().iter().map(|f| f.name().as_str()).collect();
+        // A ROW with its fields: those that nobody reads are not among them.
+        let shown = |field: &Arc<Field>| match field.data_type() {
+            DataType::Struct(fields) => {
+                let fields: Vec<&str> = fields.iter().map(|field| field.name().as_str()).collect();
+                format!("{}({})", field.name(), fields.join(", "))
+            }
+            _ => field.name().clone(),
+        };
+        let columns: Vec<String> = self.schema.fields().iter().map(shown).collect();
         write!(f, "SourceExec: table={}, columns=[{}]", self.spec.table, columns.join(", "))
     }
 }

@@ -1,7 +1,7 @@
 //! The live planner: all statements of a file as one graph for the runtime.
 //!
 //! [`sources`] finds what must be decoded, [`planner`] turns plan nodes into operators (equal subplans
-//! once), [`window`] recognises a grouped window, [`group`] is a `GROUP BY` without one, [`top_n`] a numbering that is cut, [`late`] ends late rows in their sink.
+//! once), [`window`] recognises a grouped window, [`group`] is a `GROUP BY` without one, [`top_n`] a numbering that is cut, [`watermark`] what a source claims of event time, [`late`] ends late rows in their sink.
 
 mod dead_letter;
 mod expressions;
@@ -58,6 +58,7 @@ fn plan_statements<'a>(
         let plan = optimize_for_live(statement.plan.clone(), state, &statement.excerpt)?;
         statements.push(planner::LiveStatement { plan, late: outputs.late(statement)?, statement });
     }
+    sources::narrow(&mut statements)?;
     let needs = sources::needs(&statements)?;
     let limits = top_n::limits(&statements)?;
     let mut planner = Planner::new(state, pipeline, &needs, limits)?;

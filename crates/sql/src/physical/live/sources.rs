@@ -13,17 +13,36 @@ use tidemill_core::{Error, Result};
 use super::planner::LiveStatement;
 use crate::catalog::Table;
 use crate::physical::{IDENTITY, LateSink, ROW_WATERMARK};
-use crate::plan::{plan_error, scanned, scanned_tables, windows};
+use crate::plan::{ReadFields, plan_error, scanned, scanned_tables, windows};
 use crate::window_tvf::WindowKind;
 
 /// What must be decoded of a table.
 pub(super) struct Need {
     pub(super) table: Arc<Table>,
+    /// All of its columns, their `ROW`s with the fields that somebody reads.
+    schema: SchemaRef,
     columns: BTreeSet<usize>,
     /// Somebody wants late rows, has sessions, or aggregates in the order of the log.
     pub(super) lineage: bool,
     /// Somebody has sessions, or asks for a row's watermark.
     pub(super) row_watermarks: bool,
+}
+
+/// Lets the scans of all statements give only those fields of `ROW` columns that somebody reads.
+pub(super) fn narrow(statements: &mut [LiveStatement<'_>]) -> Result<()> {
+    let mut read = ReadFields::default();
+    for LiveStatement { plan, late, statement } in &*statements {
+        let added = read.add(plan).and_then(|()| match late {
+            Some(late) => read.add_late(plan, late.columns.as_ref()),
+            None => Ok(()),
+        });
+        added.map_err(|e| plan_error(e, &statement.excerpt))?;
+    }
+    for LiveStatement { plan, statement, .. } in statements {
+        let narrowed = read.narrow(plan.clone());
+        *plan = narrowed.map_err(|e| plan_error(e, &statement.excerpt))?;
+    }
+    Ok(())
 }
 
 /// By table name.
@@ -38,7 +57,7 @@ pub(super) fn needs(statements: &[LiveStatement<'_>]) -> Result<Needs> {
                 match scanned(scan) {
                     Some(source) => {
                         let projection = scan.projection.as_deref();
-                        let need = add(&mut needs, source.table(), projection, late.as_ref());
+                        let need = add(&mut needs, source.table(), source.columns(), projection, late.as_ref());
                         need.lineage |= reads_identity(&scan.projected_schema);
                         need.row_watermarks |= reads_watermark(&scan.projected_schema).is_some();
                     }
@@ -67,11 +86,13 @@ pub(super) fn needs(statements: &[LiveStatement<'_>]) -> Result<Needs> {
 fn add<'a>(
     needs: &'a mut Needs,
     table: &Arc<Table>,
+    columns: &SchemaRef,
     projection: Option<&[usize]>,
     late: Option<&LateSink>,
 ) -> &'a mut Need {
     let need = needs.entry(Arc::clone(&table.name)).or_insert_with(|| Need {
         table: Arc::clone(table),
+        schema: Arc::clone(columns),
         columns: BTreeSet::new(),
         lineage: false,
         row_watermarks: false,
@@ -112,6 +133,6 @@ impl Need {
     /// The columns to decode, in the order of the declaration.
     pub(super) fn schema(&self) -> Result<SchemaRef> {
         let indices: Vec<usize> = self.columns.iter().copied().collect();
-        Ok(Arc::new(self.table.schema().project(&indices)?))
+        Ok(Arc::new(self.schema.project(&indices)?))
     }
 }

@@ -13,7 +13,8 @@ use datafusion::logical_expr::{BinaryExpr, Expr, FetchType, Limit, LogicalPlan, 
 use tidemill_core::{Error, Result};
 use tidemill_runtime::connector::ChangelogMode;
 use tidemill_runtime::exchange::Partitioning;
-use tidemill_runtime::operator::{TopN, TopNSpec};
+use tidemill_runtime::graph::{MakeOperator, Stream};
+use tidemill_runtime::operator::{PreTopN, TopN, TopNSpec};
 use tidemill_runtime::time_zone::TimeZone;
 
 use super::expressions::{Expressions, arrow_schema, pick};
@@ -115,13 +116,21 @@ impl Planner<'_> {
             Some(_) => ChangelogMode::Append,
             None => ChangelogMode::Retract,
         };
-        let ranked = self.graph.exchange(
-            &input.streams(),
-            &partitioning,
-            format!("top {limit} of {}", live.statement.name),
-            Arc::new(move || Ok(Box::new(TopN::new(spec.clone())?))),
-        );
+        let name = format!("top {limit} of {}", live.statement.name);
+        let ranked = self.ranked(&input, spec, &partitioning, name);
         Ok(Planned { branches: vec![Branch { stream: ranked, table: None }], changelog, ..input })
+    }
+
+    /// The first rows of each partition, in two phases where rows are only added.
+    fn ranked(&mut self, input: &Planned, spec: TopNSpec, partitioning: &Partitioning, name: String) -> Stream {
+        let mut input = input.clone();
+        if spec.append_only {
+            let spec = spec.clone();
+            let first: MakeOperator = Arc::new(move || Ok(Box::new(PreTopN::new(spec.clone()))));
+            input = input.chain(&mut self.graph, &first);
+        }
+        let top_n: MakeOperator = Arc::new(move || Ok(Box::new(TopN::new(spec.clone())?)));
+        self.graph.exchange(&input.streams(), partitioning, name, top_n)
     }
 }
 
@@ -171,12 +180,8 @@ impl Planner<'_> {
         };
         let all: Vec<usize> = (0..columns.fields().len()).collect();
         let without_rank = pick(&spec.schema, &all, columns);
-        let ranked = self.graph.exchange(
-            &input.streams(),
-            &Partitioning::Gather,
-            format!("first {fetch} of {}", live.statement.name),
-            Arc::new(move || Ok(Box::new(TopN::new(spec.clone())?))),
-        );
+        let name = format!("first {fetch} of {}", live.statement.name);
+        let ranked = self.ranked(&input, spec, &Partitioning::Gather, name);
         let branches = vec![Branch { stream: ranked, table: None }];
         let planned = Planned { branches, changelog: ChangelogMode::Retract, ..input };
         Ok(planned.chain(&mut self.graph, &make_calc(without_rank)))
