@@ -44,6 +44,11 @@ pub const SETTINGS: &[OptionSpec] = &[
         doc: "how long a source must give nothing before a UNION goes on without it, e.g. '10 s'; by default ('0') it waits",
     },
     OptionSpec {
+        key: STALL_HINT,
+        doc: "how long a watermark may stand still in a live run before it is said where and why, if windows wait for \
+              it: by default '30 s'; '0' says nothing",
+    },
+    OptionSpec {
         key: "execution.checkpointing.interval",
         doc: "how often sinks commit in a live run, e.g. '10 s'; by default once, at the end of the input",
     },
@@ -51,6 +56,9 @@ pub const SETTINGS: &[OptionSpec] = &[
 
 /// Far from where the arithmetic of times would overflow.
 const MAX_DELAY: Duration = Duration::from_secs(1_000 * 86_400);
+
+const STALL_HINT: &str = "tidemill.watermark.stall-hint";
+const DEFAULT_STALL_HINT: Duration = Duration::from_secs(30);
 
 const LATE_OUTPUT: &str = "tidemill.late-output.";
 const DEAD_LETTER: &str = "tidemill.dead-letter.";
@@ -65,7 +73,7 @@ pub enum RuntimeMode {
 }
 
 /// What the file's `SET` statements say.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Settings {
     /// Live or batch, if the file says so.
     pub runtime_mode: Option<RuntimeMode>,
@@ -77,12 +85,30 @@ pub struct Settings {
     pub(crate) local_time_zone: TimeZone,
     /// How long a source must give nothing before those that it meets go on without it.
     pub idle_timeout: Option<Duration>,
+    /// How long a watermark may stand still before that is told; `None`: it is not.
+    pub stall_hint: Option<Duration>,
     /// How often sinks commit.
     pub epoch_interval: Option<Duration>,
     /// By target table: the table that gets its late rows, and where that was said.
     pub(crate) late_outputs: BTreeMap<String, (String, Excerpt)>,
     /// By source table: the table that gets what can't be decoded, and where that was said.
     pub(crate) dead_letters: BTreeMap<String, (String, Excerpt)>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            runtime_mode: None,
+            parallelism: None,
+            emit: Emit::default(),
+            local_time_zone: TimeZone::default(),
+            idle_timeout: None,
+            stall_hint: Some(DEFAULT_STALL_HINT),
+            epoch_interval: None,
+            late_outputs: BTreeMap::new(),
+            dead_letters: BTreeMap::new(),
+        }
+    }
 }
 
 impl Settings {
@@ -129,6 +155,7 @@ impl Settings {
             "table.exec.source.idle-timeout" => {
                 self.idle_timeout = Some(bounded(&options, key, value)?).filter(|timeout| !timeout.is_zero());
             }
+            STALL_HINT => self.stall_hint = Some(bounded(&options, key, value)?).filter(|after| !after.is_zero()),
             "execution.checkpointing.interval" => {
                 let interval = duration(value).filter(|d| !d.is_zero());
                 self.epoch_interval = Some(interval.ok_or_else(|| {
