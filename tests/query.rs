@@ -74,6 +74,20 @@ SELECT name FROM (SELECT * FROM 'logs/*.csv' WHERE id < 3) ORDER BY id;";
 }
 
 #[test]
+fn folders_that_say_a_value_can_be_asked_for_it() {
+    let folder = fresh();
+    for (day, id) in [("2026-01-01", 1), ("2026-01-02", 2)] {
+        let partition = folder.path().join(format!("events/day={day}"));
+        fs::create_dir_all(&partition).unwrap();
+        fs::write(partition.join("part.csv"), format!("id\n{id}\n")).unwrap();
+    }
+    let found = rows(folder.path(), "SELECT id, day FROM 'events' WHERE day > DATE '2026-01-01'");
+    assert_eq!(found, [json!({"id": 2, "day": "2026-01-02"})]);
+    let shown = query(folder.path(), "SHOW CREATE TABLE 'events'", &[]).stdout;
+    assert!(shown.contains(") PARTITIONED BY (`day`) WITH ("), "{shown}");
+}
+
+#[test]
 fn the_declaration_that_is_shown_reads_the_same_rows() {
     let folder = fresh();
     let lines = "{\"order\":{\"id\":1,\"a b\":[1.5]},\"at\":\"2026-01-01T10:00:00Z\"}\n{\"order\":null,\"at\":null}\n";

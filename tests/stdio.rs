@@ -208,3 +208,37 @@ FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE)) GROUP BY w
         assert_eq!(names(&folder.path().join("out")), Vec::<String>::new(), "{mode:?}");
     }
 }
+
+#[test]
+fn a_watermark_that_stands_still_is_told_beside_the_rows() {
+    let folder = fresh();
+    let often = "SET 'tidemill.watermark.stall-hint' = '20 ms';\n";
+    let mut running = Running::start(folder.path(), &[often, ORDERS, BY_MINUTE].concat(), &["--output", "json"]);
+    let wait_for = |running: &Running, part: &str| while !running.wait_for_message().contains(part) {};
+    wait_for(&running, "orders: there has been no watermark for ");
+    wait_for(&running, "WATERMARK FOR completes them sooner");
+    running.write(&order("toys", "10:00:10"));
+    wait_for(&running, "orders: the watermark has stood at 2026-11-29T10:00:05 for ");
+    running.write(&order("toys", "10:00:09"));
+    wait_for(&running, " from 'stdin' none has a later time; windows that end later wait");
+    running.write(&order("toys", "10:01:10"));
+    assert_eq!(running.wait_for(1), [count("toys", "10:00", 2)]);
+    let (code, lines, _) = running.end();
+    assert_eq!((code, lines), (Some(0), vec![count("toys", "10:01", 1)]));
+}
+
+#[test]
+fn nothing_is_said_of_a_watermark_for_which_nothing_waits() {
+    let folder = fresh();
+    let often = "SET 'tidemill.watermark.stall-hint' = '1 ms';\n";
+    let mut running = Running::start(folder.path(), &[often, ORDERS, "SELECT category FROM orders;"].concat(), &[]);
+    running.write(&order("toys", "10:00:10"));
+    running.wait_for(1);
+    running.assert_silent();
+    assert_eq!(running.end(), (Some(0), vec![], String::new()));
+    let off = "SET 'tidemill.watermark.stall-hint' = '0';\n";
+    let mut running = Running::start(folder.path(), &[off, ORDERS, BY_MINUTE].concat(), &[]);
+    running.write(&order("toys", "10:00:10"));
+    running.assert_silent();
+    assert_eq!(running.end().2, "");
+}

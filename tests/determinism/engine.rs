@@ -63,6 +63,7 @@ pub fn run_live(window: Window, log: &Log, setting: &Setting) -> (Vec<Total>, Ve
             epoch_interval: setting.epoch_interval,
             follow: false,
             idle_timeout: None,
+            stalls: None,
         };
         job::run(graph, options, std::future::pending()).await.unwrap();
     });

@@ -20,6 +20,7 @@ pub struct Running {
     child: Child,
     stdin: Option<ChildStdin>,
     lines: Receiver<String>,
+    messages: Receiver<String>,
 }
 
 impl Running {
@@ -32,10 +33,9 @@ impl Running {
         let mut command: Command = Program::in_folder(folder).command(&[&["run", "query.sql"], arguments].concat());
         let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
         let stdin = child.stdin.take();
-        let stdout = BufReader::new(child.stdout.take().unwrap());
-        let (sender, lines) = channel();
-        thread::spawn(move || stdout.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
-        Self { child, stdin, lines }
+        let lines = lines_of(child.stdout.take().unwrap());
+        let messages = lines_of(child.stderr.take().unwrap());
+        Self { child, stdin, lines, messages }
     }
 
     /// Writes to the program's standard input.
@@ -62,6 +62,14 @@ impl Running {
         let mut lines: Vec<String> = (0..count).map(|_| next()).collect();
         lines.sort();
         lines
+    }
+
+    /// The next line on standard error.
+    ///
+    /// # Panics
+    /// If it does not come.
+    pub fn wait_for_message(&self) -> String {
+        self.messages.recv_timeout(PATIENCE).expect("a message comes while the input is open")
     }
 
     /// No line comes for a while.
@@ -107,8 +115,15 @@ impl Running {
             }
             thread::sleep(Duration::from_millis(5));
         };
-        let mut messages = String::new();
-        self.child.stderr.take().unwrap().read_to_string(&mut messages).unwrap();
+        let messages = self.messages.iter().map(|line| line + "\n").collect();
         (status.code(), self.lines.iter().collect(), messages)
     }
+}
+
+/// The lines of a pipe, as they come.
+fn lines_of(pipe: impl Read + Send + 'static) -> Receiver<String> {
+    let (sender, lines) = channel();
+    let pipe = BufReader::new(pipe);
+    thread::spawn(move || pipe.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
+    lines
 }

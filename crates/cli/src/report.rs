@@ -4,7 +4,10 @@ use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
-use tidemill_core::{Error, ErrorKind};
+use arrow::array::TimestampMillisecondArray;
+use tidemill_connectors::print::cell::write_cell;
+use tidemill_core::{Error, ErrorKind, Watermark};
+use tidemill_runtime::job::{Stall, StallCause};
 use tidemill_runtime::metrics::{Metrics, WindowMetrics, count};
 use tidemill_sql::{Pipeline, Target};
 
@@ -79,6 +82,64 @@ pub(crate) fn late_rows(pipeline: &Pipeline, metrics: &Metrics) {
     }
 }
 
+/// Tells that windows wait for a watermark that stands still, and what to do.
+pub(crate) fn stall(stall: &Stall) {
+    let (state, help) = stalled(stall);
+    say(&state);
+    say(&format!("  {help}"));
+}
+
+fn stalled(stall: &Stall) -> (String, String) {
+    let standing = duration(u64::try_from(stall.standing.as_millis()).unwrap_or(u64::MAX));
+    let begun = stall.watermark > Watermark::MIN;
+    let state = match begun {
+        true => format!("{}: the watermark has stood at {} for {standing}", stall.table, time(stall.watermark)),
+        false => format!("{}: there has been no watermark for {standing}", stall.table),
+    };
+    let at = stall.partition.as_ref().map(|partition| format!(" from '{partition}'")).unwrap_or_default();
+    let (why, help) = match (stall.cause, begun, &stall.ahead) {
+        (StallCause::NoRows, _, Some(_)) => (
+            format!("no row has come{at}"),
+            "SET 'table.exec.source.idle-timeout' = '10 s' lets the others go on without it".to_owned(),
+        ),
+        (StallCause::NoRows, _, None) => (
+            format!("no row has come{at}"),
+            "windows are complete when a row with a later time comes, or the input ends; a shorter delay in \
+             WATERMARK FOR completes them sooner"
+                .to_owned(),
+        ),
+        (StallCause::NoLaterRow(rows), false, _) => (
+            format!("of {}{at} none has a time that is possible", rows_of(rows)),
+            "is the column of WATERMARK FOR NULL in them, or in another unit, such as seconds for milliseconds?"
+                .to_owned(),
+        ),
+        (StallCause::NoLaterRow(rows), true, _) => (
+            format!("of {}{at} none has a later time", rows_of(rows)),
+            "a row whose time was far ahead of all others would have put it there".to_owned(),
+        ),
+    };
+    let waits = match &stall.ahead {
+        Some((table, watermark)) => format!("'{table}' is at {}, and what reads both waits", time(*watermark)),
+        None => "windows that end later wait".to_owned(),
+    };
+    (format!("{state}: {why}; {waits}"), help)
+}
+
+fn rows_of(count: u64) -> String {
+    format!("{count} row{}", if count == 1 { "" } else { "s" })
+}
+
+/// A watermark as a moment that people read.
+fn time(watermark: Watermark) -> String {
+    let moment = TimestampMillisecondArray::from_value(watermark.0, 1);
+    let mut text = String::new();
+    // What has no text is told as a number.
+    match write_cell(&mut text, &moment, 0) {
+        Ok(()) => text,
+        Err(_) => watermark.to_string(),
+    }
+}
+
 /// Tells, a table a line, how many rows could not be decoded.
 pub(crate) fn rejected(pipeline: &Pipeline, count: impl Fn(&str) -> Option<u64>) {
     for (table, output) in &pipeline.dead_letters {
@@ -99,3 +160,6 @@ fn duration(ms: u64) -> String {
         None => format!("{ms} ms"),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -33,8 +33,13 @@ pub struct StatementCapture {
 pub async fn run_live(pipeline: &Pipeline, stop: impl Future<Output = ()>) -> Result<Option<Capture>> {
     let memory = Memory::default();
     let graph = live::plan(pipeline, &memory)?;
-    let options =
-        job::RunOptions { batch_rows: pipeline.batch_rows, epoch_interval: None, follow: false, idle_timeout: None };
+    let options = job::RunOptions {
+        batch_rows: pipeline.batch_rows,
+        epoch_interval: None,
+        follow: false,
+        idle_timeout: None,
+        stalls: None,
+    };
     let outcome = job::run(graph, options, stop).await?;
     Ok((!outcome.stopped).then(|| memory.into_capture()))
 }

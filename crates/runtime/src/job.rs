@@ -1,27 +1,31 @@
 //! Runs a graph: spawns its tasks, starts epochs, commits sinks, and tells how it ended.
 
 mod epochs;
+mod stalls;
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures::future::BoxFuture;
 use tidemill_core::{Error, ErrorKind, Result};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::{Interval, MissedTickBehavior, interval};
 
 use crate::connector::ScanRequest;
 use crate::exchange::{EdgeSender, Gate, Inbox, Outbox, channel};
 use crate::graph::{Head, JobGraph, SourceSpec};
-use crate::metrics::{Metrics, SourceMetrics};
+use crate::metrics::{Metrics, SourceMetrics, count};
 use crate::task::chain::Chain;
 use crate::task::sink::Command;
-use crate::task::source::{Clocks, SourcePlan, Worker};
+use crate::task::source::{Clocks, Reached, SourcePlan, Worker};
 use crate::task::{Progress, Reporter, process, sink, source};
 use epochs::Epochs;
+pub use stalls::{Stall, StallCause};
+use stalls::{Stalls, Standing};
 
 /// How to run a graph.
 #[derive(Debug, Clone)]
@@ -34,6 +38,23 @@ pub struct RunOptions {
     pub follow: bool,
     /// How long a source must give nothing before those that it meets go on without it; `None`: they wait.
     pub idle_timeout: Option<Duration>,
+    /// Who hears of a watermark that stands still while windows wait for it; `None`: nobody.
+    pub stalls: Option<StallListener>,
+}
+
+/// Hears of watermarks that stand still.
+#[derive(Clone)]
+pub struct StallListener {
+    /// How long one may stand before that is told the first time; the wait doubles from then on.
+    pub after: Duration,
+    /// Is told.
+    pub tell: Arc<dyn Fn(&Stall) + Send + Sync>,
+}
+
+impl fmt::Debug for StallListener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StallListener").field("after", &self.after).finish_non_exhaustive()
+    }
 }
 
 /// How a run ended.
@@ -62,6 +83,8 @@ pub async fn run(graph: JobGraph, options: RunOptions, stop: impl Future<Output 
         ticks.reset();
         ticks
     });
+    let windowed = graph.metrics.windows.values().any(|windows| !windows.is_empty());
+    let mut looks = options.stalls.filter(|_| windowed).map(Looks::new);
     let mut failure: Option<Error> = None;
     let mut stopped = false;
     let mut stop = std::pin::pin!(stop);
@@ -105,6 +128,11 @@ pub async fn run(graph: JobGraph, options: RunOptions, stop: impl Future<Output 
                     job.sources.iter().for_each(|plan| plan.begin_epoch(epoch));
                 }
             },
+            () = Looks::next(&mut looks), if !stopped && failure.is_none() => {
+                if let Some(looks) = &mut looks {
+                    looks.look(&job.standings(&graph));
+                }
+            },
             else => break,
         }
         if job.tasks.is_empty() {
@@ -117,12 +145,41 @@ pub async fn run(graph: JobGraph, options: RunOptions, stop: impl Future<Output 
     }
 }
 
-async fn tick(ticks: &mut Option<tokio::time::Interval>) {
+async fn tick(ticks: &mut Option<Interval>) {
     match ticks {
         Some(ticks) => {
             ticks.tick().await;
         }
         None => std::future::pending().await,
+    }
+}
+
+/// Looks at the sources now and then.
+struct Looks {
+    stalls: Stalls,
+    ticks: Interval,
+    tell: Arc<dyn Fn(&Stall) + Send + Sync>,
+}
+
+impl Looks {
+    /// The parts of the wait that a stall may be told too late.
+    const PARTS: u32 = 10;
+
+    fn new(listener: StallListener) -> Self {
+        let mut ticks = interval((listener.after / Self::PARTS).max(Duration::from_millis(1)));
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        Self { stalls: Stalls::new(listener.after), ticks, tell: listener.tell }
+    }
+
+    async fn next(looks: &mut Option<Self>) {
+        match looks {
+            Some(looks) => drop(looks.ticks.tick().await),
+            None => std::future::pending().await,
+        }
+    }
+
+    fn look(&mut self, standings: &[Standing]) {
+        self.stalls.look(Instant::now(), standings).iter().for_each(|stall| (self.tell)(stall));
     }
 }
 
@@ -155,6 +212,20 @@ impl Job {
             // A sink that has stopped has failed, and the job knows.
             let _ = sink.send(command);
         }
+    }
+
+    /// Where the sources with event time stand, in the order of their tasks.
+    fn standings(&self, graph: &JobGraph) -> Vec<Standing> {
+        let sources = graph.tasks.iter().filter_map(|task| match &task.head {
+            Head::Source(spec, metrics) => Some((spec, metrics)),
+            _ => None,
+        });
+        let timed = self.sources.iter().zip(sources).filter(|(_, (spec, _))| spec.event_time.is_some());
+        let standing = |(plan, (spec, metrics)): (&Arc<SourcePlan>, (&SourceSpec, &Arc<SourceMetrics>))| {
+            let Reached { watermark, partition, ended } = plan.reached();
+            Standing { table: Arc::clone(&spec.table), watermark, partition, rows: count(&metrics.rows), ended }
+        };
+        timed.map(standing).collect()
     }
 
     fn spawn(&mut self, graph: &JobGraph, options: &RunOptions, line: &mpsc::UnboundedSender<Progress>) -> Result<()> {

@@ -20,10 +20,12 @@ impl<T> Advised<T> {
     }
 }
 
-/// What is wrong with a row, or with the columns of a file, may be the fault of the inference.
+/// What is wrong with a row, or with the columns of a file, may be the fault of the inference; or it is what the error
+/// itself says.
 fn advised(error: Error, advice: &str) -> Error {
+    let both = error.hint_text().map(|own| format!("{own}; {advice}"));
     match error.kind() {
-        ErrorKind::Data | ErrorKind::Invalid => error.hint(advice),
+        ErrorKind::Data | ErrorKind::Invalid => error.hint(both.unwrap_or_else(|| advice.to_owned())),
         ErrorKind::Unavailable | ErrorKind::Closed | ErrorKind::Internal => error,
     }
 }

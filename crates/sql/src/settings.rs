@@ -52,6 +52,11 @@ pub const SETTINGS: &[OptionSpec] = &[
               watermark and goes to the late output as 'future'; by default any",
     },
     OptionSpec {
+        key: STALL_HINT,
+        doc: "how long a watermark may stand still in a live run before it is said where and why, if windows wait for \
+              it: by default '30 s'; '0' says nothing",
+    },
+    OptionSpec {
         key: "execution.checkpointing.interval",
         doc: "how often sinks commit in a live run, e.g. '10 s'; by default once, at the end of the input",
     },
@@ -59,6 +64,9 @@ pub const SETTINGS: &[OptionSpec] = &[
 
 /// Far from where the arithmetic of times would overflow.
 const MAX_DELAY: Duration = Duration::from_secs(1_000 * 86_400);
+
+const STALL_HINT: &str = "tidemill.watermark.stall-hint";
+const DEFAULT_STALL_HINT: Duration = Duration::from_secs(30);
 
 const LATE_OUTPUT: &str = "tidemill.late-output.";
 const DEAD_LETTER: &str = "tidemill.dead-letter.";
@@ -73,7 +81,7 @@ pub enum RuntimeMode {
 }
 
 /// What the file's `SET` statements say.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Settings {
     /// Live or batch, if the file says so.
     pub runtime_mode: Option<RuntimeMode>,
@@ -87,12 +95,30 @@ pub struct Settings {
     pub idle_timeout: Option<Duration>,
     /// How far ahead a row's event time can be.
     pub(crate) max_ahead: Option<MaxAhead>,
+    /// How long a watermark may stand still before that is told; `None`: it is not.
+    pub stall_hint: Option<Duration>,
     /// How often sinks commit.
     pub epoch_interval: Option<Duration>,
     /// By target table: the table that gets its late rows, and where that was said.
     pub(crate) late_outputs: BTreeMap<String, (String, Excerpt)>,
     /// By source table: the table that gets what can't be decoded, and where that was said.
     pub(crate) dead_letters: BTreeMap<String, (String, Excerpt)>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            runtime_mode: None,
+            parallelism: None,
+            emit: Emit::default(),
+            local_time_zone: TimeZone::default(),
+            idle_timeout: None,
+            stall_hint: Some(DEFAULT_STALL_HINT),
+            epoch_interval: None,
+            late_outputs: BTreeMap::new(),
+            dead_letters: BTreeMap::new(),
+        }
+    }
 }
 
 impl Settings {
@@ -151,6 +177,7 @@ impl Settings {
                         .hint("write '2027-12-31 23:59:59': rows of a file have no time of their append to measure a duration from")
                 })?);
             }
+            STALL_HINT => self.stall_hint = Some(bounded(&options, key, value)?).filter(|after| !after.is_zero()),
             "execution.checkpointing.interval" => {
                 let interval = duration(value).filter(|d| !d.is_zero());
                 self.epoch_interval = Some(interval.ok_or_else(|| {

@@ -87,6 +87,7 @@ async fn run_live(pipeline: &Pipeline, outputs: &impl Outputs) -> Result<bool> {
         epoch_interval: pipeline.settings.epoch_interval,
         follow: true,
         idle_timeout: pipeline.settings.idle_timeout,
+        stalls: pipeline.settings.stall_hint.map(|after| job::StallListener { after, tell: Arc::new(report::stall) }),
     };
     let outcome = job::run(graph, options, interrupted()).await?;
     report::late_rows(pipeline, &outcome.metrics);

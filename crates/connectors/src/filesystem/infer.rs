@@ -6,14 +6,18 @@
 use std::fmt;
 use std::io::Read;
 use std::path::Path;
+use std::sync::Arc;
 
-use arrow::datatypes::SchemaRef;
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use tidemill_core::{Error, Result};
 use tidemill_runtime::connector::{Infer, Inferred};
 
 use super::options::Location;
-use super::source::{Found, Listing, open_file, open_text};
+use super::partition::USUAL_DEFAULT_NAME;
+use super::source::{Found, Listing, folders, open_file, open_text};
+use crate::format::TimestampFormat;
 use crate::format::csv::CsvSample;
+use crate::format::infer::{Seen, of_text};
 use crate::format::json::JsonSample;
 use crate::format::parquet::ParquetSample;
 use crate::format::records::{AtLineEnds, READ_BYTES, RecordReader};
@@ -86,6 +90,7 @@ impl Infer for FileInference {
             InferredFormat::Csv => self.csv(&files)?,
             InferredFormat::Parquet => (parquet(&files)?, vec![]),
         };
+        let (columns, partitioned_by) = with_folders(&columns, &files);
         let own = [("connector", "filesystem"), ("path", path), ("format", &format.to_string())];
         let own = own.map(|(key, value)| (key.to_owned(), value.to_owned()));
         let advice = format!(
@@ -93,7 +98,8 @@ impl Infer for FileInference {
              table: SHOW CREATE TABLE '{path}' gives the CREATE TABLE to begin with",
             self.sample_rows
         );
-        Ok(Inferred { columns, options: own.into_iter().chain(of_format).collect(), advice })
+        let options = own.into_iter().chain(of_format).collect();
+        Ok(Inferred { columns, partitioned_by, options, advice })
     }
 }
 
@@ -157,6 +163,30 @@ fn format_of(path: &str, files: &[Found]) -> Result<InferredFormat> {
         }
     }
     found.map(|(format, _)| format).ok_or_else(|| Error::internal("a path without files has no format"))
+}
+
+/// The columns of the files, and those that folders such as `day=2026-11-29` say, if all files stand in such folders.
+fn with_folders(columns: &SchemaRef, files: &[Found]) -> (SchemaRef, Vec<String>) {
+    let names: Vec<String> = folders(&files[0]).into_iter().map(|(name, _)| name).collect();
+    let repeated = names.iter().enumerate().any(|(number, name)| names[..number].contains(name));
+    let mut seen = vec![Seen::Nothing; names.len()];
+    for file in files {
+        let folders = folders(file);
+        if repeated || !folders.iter().map(|(name, _)| name).eq(&names) {
+            return (Arc::clone(columns), vec![]);
+        }
+        let values = folders.iter().map(|(_, value)| if value == USUAL_DEFAULT_NAME { "" } else { value.as_str() });
+        seen.iter_mut().zip(values).for_each(|(seen, value)| seen.merge(of_text(value)));
+    }
+    // What a folder says is a whole number, a date, or text.
+    let data_type = |seen: &Seen| match seen {
+        Seen::Integer | Seen::Date => seen.data_type(TimestampFormat::Sql),
+        _ => DataType::Utf8View,
+    };
+    // A column that the files have too is read from the path, as in any partitioned table.
+    let in_files = columns.fields().iter().filter(|field| !names.contains(field.name())).cloned();
+    let in_paths = names.iter().zip(&seen).map(|(name, seen)| Arc::new(Field::new(name, data_type(seen), true)));
+    (Arc::new(Schema::new(in_files.chain(in_paths).collect::<Vec<_>>())), names)
 }
 
 /// Names the file in an error.

@@ -17,6 +17,9 @@ use arrow::datatypes::{
 use tidemill_core::{Error, Result};
 use tidemill_runtime::connector::{OptionSpec, TableSpec};
 
+/// What stands in a path for NULL where the table does not say otherwise.
+pub(super) const USUAL_DEFAULT_NAME: &str = "__DEFAULT_PARTITION__";
+
 const DEFAULT_NAME: &str = "partition.default-name";
 
 /// The options of partitioned tables.
@@ -56,7 +59,7 @@ impl Layout {
                 .hint("leave one out: a file needs a column"));
         }
         let schema = Arc::new(table.schema.project(&file)?);
-        let default_name = table.options.get(DEFAULT_NAME).unwrap_or("__DEFAULT_PARTITION__");
+        let default_name = table.options.get(DEFAULT_NAME).unwrap_or(USUAL_DEFAULT_NAME);
         if default_name.is_empty() {
             return Err(table.options.refuse(DEFAULT_NAME, format!("the option '{DEFAULT_NAME}' is empty")));
         }

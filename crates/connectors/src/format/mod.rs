@@ -5,7 +5,7 @@
 
 pub mod csv;
 mod file;
-mod infer;
+pub(crate) mod infer;
 pub mod json;
 pub mod parquet;
 pub mod records;
@@ -25,6 +25,7 @@ pub use self::file::{FileFormat, FileWriter};
 use self::json::{JsonDecoder, JsonEncoder, JsonOptions};
 use self::records::{AtLineEnds, Cutter};
 pub(crate) use self::text::shown::sql_type;
+pub use self::text::temporal::TimestampFormat;
 
 /// The names of text in `'format' = '...'`.
 const NAMES: &[&str] = &["csv", "json"];

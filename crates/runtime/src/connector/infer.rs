@@ -11,6 +11,8 @@ use tidemill_core::Result;
 pub struct Inferred {
     /// The columns; all of them may be NULL.
     pub columns: SchemaRef,
+    /// Those of the columns that stand in the paths of files, in the order of the folders.
+    pub partitioned_by: Vec<String>,
     /// The keys and values of `WITH`, `connector` among them.
     pub options: Vec<(String, String)>,
     /// What to do about a row that contradicts the columns: not all rows were looked at.

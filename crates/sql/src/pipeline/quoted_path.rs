@@ -136,7 +136,11 @@ fn declaration(name: &str, inferred: &Inferred) -> String {
     let columns: Vec<String> = inferred.columns.fields().iter().map(column).collect();
     let option = |(key, value): &(String, String)| format!("  '{key}' = '{}'", value.replace('\'', "''"));
     let options: Vec<String> = inferred.options.iter().map(option).collect();
-    format!("CREATE TABLE {} (\n{}\n) WITH (\n{}\n)", quoted(name), columns.join(",\n"), options.join(",\n"))
+    let partitions: Vec<String> = inferred.partitioned_by.iter().map(|name| quoted(name)).collect();
+    let partitioned =
+        if partitions.is_empty() { String::new() } else { format!(" PARTITIONED BY ({})", partitions.join(", ")) };
+    let (columns, options) = (columns.join(",\n"), options.join(",\n"));
+    format!("CREATE TABLE {} (\n{columns}\n){partitioned} WITH (\n{options}\n)", quoted(name))
 }
 
 #[cfg(test)]

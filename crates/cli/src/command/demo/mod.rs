@@ -139,8 +139,13 @@ async fn load(shop: &ShopConnector, early: bool) -> Result<Pipeline> {
 async fn watch_live(pipeline: &Pipeline, shop: &ShopConnector, watch: &Watch, show: &mut Show) -> Result<Metrics> {
     let graph = live::plan(pipeline, watch)?;
     let metrics = graph.metrics.clone();
-    let options =
-        job::RunOptions { batch_rows: pipeline.batch_rows, epoch_interval: None, follow: true, idle_timeout: None };
+    let options = job::RunOptions {
+        batch_rows: pipeline.batch_rows,
+        epoch_interval: None,
+        follow: true,
+        idle_timeout: None,
+        stalls: None,
+    };
     let mut job = std::pin::pin!(job::run(graph, options, pending()));
     let mut interrupt = std::pin::pin!(interrupted());
     let mut ticks = interval(REFRESH);

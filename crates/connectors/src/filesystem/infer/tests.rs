@@ -95,6 +95,28 @@ fn files_of_a_folder_are_looked_at_together() {
 }
 
 #[test]
+fn folders_that_say_a_value_are_columns() {
+    let row = "{\"a\":1}\n";
+    let files = folder(&[
+        ("d/day=2026-01-01/hour=1/x.json", row),
+        ("d/day=2026-01-02/hour=__DEFAULT_PARTITION__/x.json", row),
+        ("e/day=1/x.json", row),
+        ("e/day=a%2Fb/x.json", "{\"day\":5,\"b\":2}\n"),
+        ("f/day=1/x.json", row),
+        ("f/x.json", row),
+    ]);
+    let inferred = |path: &str| {
+        let inferred = INFERENCE.infer(path, files.path()).unwrap();
+        (columns(&inferred), inferred.partitioned_by.join(", "))
+    };
+    let named = |columns: &str, partitioned_by: &str| (columns.to_owned(), partitioned_by.to_owned());
+    assert_eq!(inferred("d"), named("a BIGINT, day DATE, hour BIGINT", "day, hour"));
+    assert_eq!(inferred("d/day=2026-01-01"), named("a BIGINT, day DATE, hour BIGINT", "day, hour"));
+    assert_eq!(inferred("e"), named("a BIGINT, b BIGINT, day STRING", "day"));
+    assert_eq!(inferred("f"), named("a BIGINT", ""));
+}
+
+#[test]
 fn the_sample_ends() {
     let rows: String = (0..150).map(|n| if n < 100 { "{\"a\":1}\n" } else { "{\"a\":\"x\"}\n" }).collect();
     let files = folder(&[("t.json", &rows)]);

@@ -15,6 +15,7 @@ use tidemill_runtime::connector::{Opened, PartitionReader, ScanRequest, Source, 
 pub(super) use self::listing::{Found, Listing};
 use self::monitor::Monitor;
 use self::partition_columns::PartitionColumns;
+pub(super) use self::partition_columns::folders;
 use self::reader::{FileReader, Request};
 pub(super) use self::reader::{open_file, open_text};
 use super::options::FilesystemOptions;

@@ -67,12 +67,19 @@ impl PartitionColumns {
 
 /// What the folder `name=value` says; the innermost, if there are several.
 fn value_in(path: &Path, name: &str) -> Option<String> {
-    path.parent()?.components().rev().find_map(|folder| {
-        let folder = folder.as_os_str().to_str()?;
-        let (key, value) = folder.split_once('=')?;
-        let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
-        (decoded(key) == name).then(|| decoded(value))
-    })
+    name_and_value(path).into_iter().rev().find(|(key, _)| key == name).map(|(_, value)| value)
+}
+
+/// What the folders `name=value` of a file say, the outermost first.
+pub(in crate::filesystem) fn folders(file: &Found) -> Vec<(String, String)> {
+    name_and_value(Path::new(&*file.name))
+}
+
+fn name_and_value(path: &Path) -> Vec<(String, String)> {
+    let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
+    let folders = path.parent().into_iter().flat_map(Path::components);
+    let pairs = folders.filter_map(|folder| folder.as_os_str().to_str()?.split_once('='));
+    pairs.map(|(key, value)| (decoded(key), decoded(value))).collect()
 }
 
 /// One value.

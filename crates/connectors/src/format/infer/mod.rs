@@ -21,7 +21,8 @@ use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, FieldRef, Fields, TimeUnit};
 
-pub(super) use self::text::{of_json_number, of_json_string, of_text};
+pub(crate) use self::text::of_text;
+pub(super) use self::text::{of_json_number, of_json_string};
 use super::text::temporal::TimestampFormat;
 
 /// The digits of the largest whole number that a type holds.
@@ -29,7 +30,7 @@ const MAX_DIGITS: usize = 38;
 
 /// What the values of a column have in common so far.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) enum Seen {
+pub(crate) enum Seen {
     /// NULL alone.
     #[default]
     Nothing,
@@ -55,7 +56,7 @@ pub(super) enum Seen {
 
 impl Seen {
     /// Takes another value into account.
-    pub(super) fn merge(&mut self, other: Self) {
+    pub(crate) fn merge(&mut self, other: Self) {
         *self = match (std::mem::take(self), other) {
             (seen, Self::Nothing) | (Self::Nothing, seen) => seen,
             (Self::Array(mut elements), Self::Array(others)) => {
@@ -107,7 +108,7 @@ impl Seen {
     }
 
     /// The narrowest type that holds all values; one table reads moments in one form, `format`, and takes others as text.
-    pub(super) fn data_type(&self, format: TimestampFormat) -> DataType {
+    pub(crate) fn data_type(&self, format: TimestampFormat) -> DataType {
         match self {
             Self::Boolean => DataType::Boolean,
             Self::Integer => DataType::Int64,

@@ -49,6 +49,17 @@ fn a_string_of_json_is_a_moment_only_if_it_is_one() {
 }
 
 #[test]
+fn values_of_several_kinds_are_text() {
+    let instant = at(Iso8601, true, TimeUnit::Millisecond);
+    for other in [at(Iso8601, false, TimeUnit::Millisecond), at(Sql, true, TimeUnit::Millisecond), Seen::Date] {
+        assert_eq!(merged([&instant, &other]), Seen::Text, "{other:?}");
+    }
+    assert_eq!(merged([&instant, &at(Iso8601, true, TimeUnit::Nanosecond)]), at(Iso8601, true, TimeUnit::Nanosecond));
+    assert_eq!(merged([&Seen::Integer, &Seen::Nothing, &Seen::Number, &Seen::LongInteger]), Seen::Number);
+    assert_eq!(merged([&Seen::Boolean, &Seen::Integer]), Seen::Text);
+}
+
+#[test]
 fn moments_of_another_form_than_the_table_reads_are_text() {
     let moment = at(Sql, false, TimeUnit::Millisecond);
     assert_eq!(moment.data_type(Sql), DataType::Timestamp(TimeUnit::Millisecond, None));
@@ -68,6 +79,7 @@ fn seen() -> impl Strategy<Value = Seen> {
         Just(Seen::Text),
         Just(at(Iso8601, true, TimeUnit::Millisecond)),
         Just(at(Iso8601, true, TimeUnit::Microsecond)),
+        Just(at(Iso8601, false, TimeUnit::Millisecond)),
         Just(at(Sql, false, TimeUnit::Millisecond)),
     ];
     leaf.prop_recursive(3, 16, 3, |inner| {

@@ -18,7 +18,7 @@ pub(in crate::format) fn of_json_string(text: &str) -> Seen {
 }
 
 /// A field of CSV. A number that begins with a zero is text: it is a code, and loses the zero as a number.
-pub(in crate::format) fn of_text(text: &str) -> Seen {
+pub(crate) fn of_text(text: &str) -> Seen {
     if text.is_empty() {
         return Seen::Nothing;
     }

@@ -21,7 +21,7 @@ mod worker;
 
 pub(crate) use clocks::Clocks;
 pub(crate) use decode::decode;
-pub(crate) use plan::{Position, SourcePlan, Step};
+pub(crate) use plan::{Position, Reached, SourcePlan, Step};
 pub(crate) use reader::read;
 pub use rejected::rejected_schema;
 pub(crate) use worker::{Worker, work};

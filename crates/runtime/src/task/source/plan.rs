@@ -42,6 +42,16 @@ pub(crate) enum Step {
     },
 }
 
+/// How far a source has come.
+pub(crate) struct Reached {
+    /// What may be published.
+    pub(crate) watermark: Watermark,
+    /// The partition that is furthest behind; `None` where there is none now.
+    pub(crate) partition: Option<Arc<str>>,
+    /// No row follows that has not been read.
+    pub(crate) ended: bool,
+}
+
 /// What one subtask has done so far.
 #[derive(Debug)]
 pub(crate) struct Position {
@@ -56,6 +66,7 @@ impl Default for Position {
 }
 
 struct Partition {
+    name: Arc<str>,
     /// The running maximum up to the last chunk whose predecessors are all decoded: no row that is
     /// still to come has a lower watermark.
     watermark: Watermark,
@@ -144,6 +155,14 @@ impl SourcePlan {
         }
     }
 
+    /// How far the source has come, and the partition that holds it there.
+    pub(crate) fn reached(&self) -> Reached {
+        let state = self.state();
+        let slowest = state.partitions.values().min_by_key(|partition| partition.watermark);
+        let partition = slowest.map(|partition| Arc::clone(&partition.name));
+        Reached { watermark: state.watermark(), partition, ended: state.ended }
+    }
+
     // The reader's side.
 
     /// From now on the end of all partitions is not the end of input.
@@ -151,14 +170,16 @@ impl SourcePlan {
         self.state().followed = true;
     }
 
-    /// There are so many more partitions, numbered on. What has gone out was promised without them:
+    /// There are these partitions too, numbered on. What has gone out was promised without them:
     /// their rows have no lower watermark than that.
-    pub(crate) fn open(&self, partitions: usize) {
+    pub(crate) fn open(&self, names: impl Iterator<Item = Arc<str>>) {
         let mut state = self.state();
         let floor = state.granted;
-        let first = state.partitions_opened;
-        state.partitions_opened += partitions;
-        state.partitions.extend((first..first + partitions).map(|number| (number, Partition::new(floor))));
+        for name in names {
+            let number = state.partitions_opened;
+            state.partitions_opened += 1;
+            state.partitions.insert(number, Partition::new(name, floor));
+        }
     }
 
     /// The partition to read next, when the queue has room; `None` when there is nothing left.
@@ -268,10 +289,10 @@ enum Next {
 
 impl Partition {
     /// At its beginning; its rows have at least the watermark `floor`.
-    fn new(floor: Watermark) -> Self {
+    fn new(name: Arc<str>, floor: Watermark) -> Self {
         let (first, carry) = oneshot::channel();
         let _ = first.send(Carry { offset: 0, watermark: floor });
-        Self { watermark: floor, chunks_read: 0, chunks_waiting: 0, read_to_end: false, carry: Some(carry) }
+        Self { name, watermark: floor, chunks_read: 0, chunks_waiting: 0, read_to_end: false, carry: Some(carry) }
     }
 }
 

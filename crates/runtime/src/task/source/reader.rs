@@ -25,7 +25,7 @@ pub(crate) async fn read(
     let mut partitions: Vec<Option<Box<dyn PartitionReader>>> = vec![];
     let mut found = opened.partitions;
     loop {
-        plan.open(found.len());
+        plan.open(found.iter().map(|partition| partition.partition()));
         partitions.extend(found.into_iter().map(Some));
         found = vec![];
         let next = tokio::select! {

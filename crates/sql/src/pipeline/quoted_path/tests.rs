@@ -37,6 +37,7 @@ fn a_declaration_reads_back_whatever_the_names() {
         columns.iter().map(|(name, data_type)| Field::new(*name, data_type.clone(), true)).collect();
     let inferred = Inferred {
         columns: Arc::new(Schema::new(fields)),
+        partitioned_by: vec!["order".to_owned(), "o'clock".to_owned()],
         options: vec![("path".to_owned(), "it's.json".to_owned())],
         advice: String::new(),
     };
@@ -45,6 +46,7 @@ fn a_declaration_reads_back_whatever_the_names() {
     let [Statement::CreateTable(create)] = statements.as_slice() else { panic!("{statements:?}") };
     assert_eq!(create.name.value, "group");
     assert_eq!(create.options[0].1, "it's.json");
+    assert_eq!(create.partitioned_by.iter().map(|name| name.value.as_str()).collect::<Vec<_>>(), ["order", "o'clock"]);
     for (column, (name, data_type)) in create.columns.iter().zip(&columns) {
         assert_eq!(column.name.value, *name);
         assert!(
