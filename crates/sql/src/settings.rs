@@ -108,6 +108,7 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self {
+            max_ahead: None,
             runtime_mode: None,
             parallelism: None,
             emit: Emit::default(),
