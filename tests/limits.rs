@@ -1,9 +1,10 @@
-//! Lines that are far too long, files that may grow no more, disks that are full.
+//! Lines that are far too long, files that may grow no more, disks that are full, doors that are closed.
 
 // Helpers of tests fail as tests do.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::fs::{self, File};
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 
@@ -100,5 +101,57 @@ fn a_full_disk_behind_standard_output_is_an_error() {
         assert_eq!(output.status.code(), Some(1), "{stderr}");
         assert!(stderr.starts_with("error: cannot write to standard output: No space left on device"), "{stderr}");
         assert!(stderr.contains("make room"), "{stderr}");
+    }
+}
+
+/// Without what lets root pass closed doors; others don't pass them anyway.
+#[cfg(target_os = "linux")]
+fn without_privileges(command: &mut std::process::Command) -> std::process::Output {
+    const CAP_DAC_OVERRIDE: libc::c_ulong = 1;
+    const CAP_DAC_READ_SEARCH: libc::c_ulong = 2;
+    // SAFETY: these calls may be made between fork and exec, and touch no memory.
+    unsafe {
+        command.pre_exec(|| {
+            for capability in [CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH] {
+                if libc::geteuid() == 0 && libc::prctl(libc::PR_CAPBSET_DROP, capability, 0, 0, 0) != 0 {
+                    return Err(std::io::Error::last_os_error());
+                }
+            }
+            Ok(())
+        });
+    }
+    command.output().unwrap()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_without_permission_says_so() {
+    let folder = fresh();
+    fs::write(folder.path().join("q.sql"), NOTES).unwrap();
+    fs::write(folder.path().join("notes.jsonl"), "{\"note\": \"a\", \"n\": 1}\n").unwrap();
+    fs::set_permissions(folder.path().join("notes.jsonl"), fs::Permissions::from_mode(0o000)).unwrap();
+    for arguments in both_modes() {
+        let output = without_privileges(&mut Program::in_folder(folder.path()).command(arguments));
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0), "{stderr}");
+        assert!(stderr.contains("no permission to read '") && stderr.contains("notes.jsonl"), "{stderr}");
+        assert!(stderr.contains("help: "), "{stderr}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_folder_that_may_not_be_written_to_says_so() {
+    for arguments in both_modes() {
+        let folder = fresh();
+        fs::write(folder.path().join("q.sql"), [MANY_ROWS, TO_FILES].concat()).unwrap();
+        fs::create_dir(folder.path().join("out")).unwrap();
+        fs::set_permissions(folder.path().join("out"), fs::Permissions::from_mode(0o555)).unwrap();
+        let output = without_privileges(&mut Program::in_folder(folder.path()).command(arguments));
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{stderr}");
+        assert!(stderr.contains("cannot create 'out/") && stderr.contains("Permission denied"), "{stderr}");
+        assert!(stderr.contains("help: "), "{stderr}");
+        assert_eq!(names(folder.path()), ["out", "q.sql"]);
     }
 }

@@ -18,7 +18,7 @@ use tidemill_sql::{LoadOptions, Pipeline, PlannedStatement, SqlText, Table};
 use tokio::runtime::Runtime;
 
 use crate::given::{Given, GivenChunk};
-use crate::log::Log;
+use crate::log::{Log, timestamp};
 use crate::naive::{Late, Total};
 use crate::window::{Window, interval};
 
@@ -67,7 +67,7 @@ pub fn run_live(window: Window, log: &Log, setting: &Setting) -> (Vec<Total>, Ve
         };
         job::run(graph, options, std::future::pending()).await.unwrap();
     });
-    (captured.totals(), captured.late())
+    (captured.totals(alike(window, log)), captured.late())
 }
 
 /// The batch's rows; sorted.
@@ -77,7 +77,12 @@ pub fn run_batch(window: Window, log: &Log, setting: &Setting) -> Vec<Total> {
         let pipeline = load(window, log, setting).await;
         batch::run(&pipeline, &captured, &HashMap::new(), std::future::pending()).await.unwrap();
     });
-    captured.totals()
+    captured.totals(alike(window, log))
+}
+
+/// How many windows of a key may be told alike: sessions, where a clock is put back.
+fn alike(window: Window, log: &Log) -> i64 {
+    if matches!(window, Window::Session { .. }) && log.zone.is_some() { 2 } else { 1 }
 }
 
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().unwrap());
@@ -87,13 +92,15 @@ async fn load(window: Window, log: &Log, setting: &Setting) -> Pipeline {
         0 => String::new(),
         ms => format!("SET 'table.exec.emit.allow-lateness' = '{ms} ms';"),
     };
-    let firing = firing(window, log, setting);
+    let firing = firing(log, setting);
+    let latest = log.latest_ms.map(|ms| format!("SET 'tidemill.watermark.max-ahead' = '{}';", timestamp(ms)));
+    let latest = latest.unwrap_or_default();
     let (zone, time) = match log.zone {
         None => (String::new(), "TIMESTAMP"),
         Some(zone) => (format!("SET 'table.local-time-zone' = '{}';", zone.name()), "TIMESTAMP_LTZ"),
     };
     let sql = format!(
-        "{}{zone}{firing}
+        "{}{zone}{firing}{latest}
          CREATE TABLE events (k STRING, amount DECIMAL(10, 2), ts {time}(3), WATERMARK FOR ts AS ts - {})
          WITH ('connector' = 'given');
          SELECT window_start, window_end, k, COUNT(*) AS n, COUNT(amount) AS amounts, SUM(amount) AS total,
@@ -116,14 +123,14 @@ async fn load(window: Window, log: &Log, setting: &Setting) -> Pipeline {
     Pipeline::load(&sql, &Connectors::new(vec![Arc::new(given)]), &options).await.unwrap()
 }
 
-/// What must not matter to the final rows; sessions tell nothing early, and late firing wants late rows.
-fn firing(window: Window, log: &Log, setting: &Setting) -> String {
+/// What must not matter to the final rows; late firing wants late rows.
+fn firing(log: &Log, setting: &Setting) -> String {
     let set = |sort: &str, ms: u8| {
         format!(
             "SET 'table.exec.emit.{sort}-fire.enabled' = 'true'; SET 'table.exec.emit.{sort}-fire.delay' = '{ms} ms';"
         )
     };
-    let early = setting.early_fire_ms.filter(|_| !matches!(window, Window::Session { .. }));
+    let early = setting.early_fire_ms;
     let late = setting.late_fire_ms.filter(|_| log.lateness_ms > 0);
     [early.map(|ms| set("early", ms)), late.map(|ms| set("late", ms))].into_iter().flatten().collect()
 }
@@ -150,7 +157,8 @@ struct Captured {
 }
 
 impl Captured {
-    fn totals(&self) -> Vec<Total> {
+    /// What is left once all is withdrawn that was; a group is in at most so many windows alike.
+    fn totals(&self, alike: i64) -> Vec<Total> {
         let mut changes: BTreeMap<Total, i64> = BTreeMap::new();
         for EventBatch { rows: batch, kinds, .. } in self.rows.lock().unwrap().iter() {
             let key = batch.column(2).as_string_view();
@@ -168,12 +176,13 @@ impl Captured {
                 let adds = kinds.as_ref().is_none_or(|kinds| kinds[row].adds());
                 let count = changes.entry(total(row)).or_default();
                 *count += if adds { 1 } else { -1 };
-                assert!((0..=1).contains(count), "a row comes before it is withdrawn, and once: {:?}", total(row));
+                assert!((0..=alike).contains(count), "a row comes before it is withdrawn, and once: {:?}", total(row));
             }
         }
-        changes.retain(|_, count| *count != 0);
-        assert!(changes.values().all(|&count| count == 1), "a window gives a group once: {changes:?}");
-        changes.into_keys().collect()
+        changes
+            .into_iter()
+            .flat_map(|(total, count)| std::iter::repeat_n(total, count.unsigned_abs() as usize))
+            .collect()
     }
 
     /// Reads the columns behind the source's three.

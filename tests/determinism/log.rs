@@ -15,11 +15,18 @@ pub struct Log {
     pub lateness_ms: i64,
     /// The session's time zone; then event time is a `TIMESTAMP_LTZ`.
     pub zone: Option<Tz>,
+    /// `SET 'tidemill.watermark.max-ahead'`: the last moment that a time can be.
+    pub latest_ms: Option<i64>,
     /// By partition, in the order of arrival.
     pub partitions: Vec<Vec<Row>>,
 }
 
 impl Log {
+    /// The row's time, if it can be one.
+    pub fn usable(&self, row: &Row) -> Option<i64> {
+        row.time_ms.filter(|&time_ms| self.latest_ms.is_none_or(|latest_ms| time_ms <= latest_ms))
+    }
+
     /// The same log with its times in another place: minutes for seconds, around a moment.
     pub fn around(mut self, zone: Tz, moment_ms: i64) -> Self {
         self.zone = Some(zone);
@@ -57,7 +64,7 @@ impl Row {
     }
 }
 
-fn timestamp(ms: i64) -> String {
+pub fn timestamp(ms: i64) -> String {
     DateTime::from_timestamp_millis(ms).unwrap().format("%Y-%m-%d %H:%M:%S%.3f").to_string()
 }
 
@@ -79,7 +86,8 @@ pub fn clock_changes() -> impl Strategy<Value = (Tz, i64)> {
 pub fn logs() -> impl Strategy<Value = Log> {
     let delay_ms = prop_oneof![Just(0), (0..=10i64).prop_map(|n| n * 1000), 0..10_000i64];
     let lateness_ms = prop_oneof![2 => Just(0), 1 => (1..=40i64).prop_map(|n| n * 1000), 1 => 1..40_000i64];
-    let log = |(delay_ms, lateness_ms, partitions)| Log { delay_ms, lateness_ms, zone: None, partitions };
+    let log =
+        |(delay_ms, lateness_ms, partitions)| Log { delay_ms, lateness_ms, zone: None, latest_ms: None, partitions };
     (delay_ms, lateness_ms, vec(partition(), 1..=3)).prop_map(log)
 }
 

@@ -73,17 +73,21 @@ proptest! {
         log in logs(),
         settings in [settings(), settings()],
     ) {
-        let log = match window {
-            Window::Session { .. } => Log { lateness_ms: 0, ..log },
-            _ => log,
-        };
         check(window.times(MINUTE_FOR_SECOND), &log.around(zone, moment_ms), &settings)?;
     }
 
     #[test]
+    fn rows_that_are_too_far_ahead(
+        window in prop_oneof![tumbling(), hopping(), cumulating(), sessions()],
+        log in logs(),
+        latest_ms in -60_000..120_000i64,
+        settings in [settings(), settings()],
+    ) {
+        check(window, &Log { latest_ms: Some(latest_ms), ..log }, &settings)?;
+    }
+
+    #[test]
     fn session_windows(window in sessions(), log in logs(), settings in [settings(), settings()]) {
-        // Sessions allow no lateness yet.
-        let log = Log { lateness_ms: 0, ..log };
         check(window, &log, &settings)?;
     }
 }

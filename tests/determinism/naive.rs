@@ -66,7 +66,7 @@ fn known(log: &Log) -> Vec<Known<'_>> {
         for (row, offset) in rows.iter().zip(0..) {
             let (partition, lateness_ms, zone) = (format!("p{number}"), log.lateness_ms, log.zone);
             known.push(Known { row, partition, offset, watermark, lateness_ms, zone });
-            watermark = watermark.max(row.time_ms.map(|time_ms| time_ms - log.delay_ms));
+            watermark = watermark.max(log.usable(row).map(|time_ms| time_ms - log.delay_ms));
         }
     }
     known
@@ -77,6 +77,9 @@ pub fn live_rows(window: Window, log: &Log) -> (Vec<Total>, Vec<Late>) {
     let known = known(log);
     let mut late: Vec<Late> =
         known.iter().filter(|k| k.row.time_ms.is_none()).map(|k| k.late(None, "no-event-time")).collect();
+    let (known, future): (Vec<Known<'_>>, Vec<_>) =
+        known.into_iter().filter(|k| k.row.time_ms.is_some()).partition(|k| log.usable(k.row).is_some());
+    late.extend(future.iter().map(|k| k.late(None, "future")));
     let mut members: Vec<((i64, i64), &Row)> = vec![];
     if let Window::Session { gap } = window {
         judge_sessions(gap, known, &mut members, &mut late);
@@ -91,13 +94,13 @@ pub fn live_rows(window: Window, log: &Log) -> (Vec<Total>, Vec<Late>) {
         }
     }
     late.sort();
-    (totals(&members), late)
+    (told_totals(window, log.zone, &members), late)
 }
 
 /// What a batch gives: nothing is late; sorted.
 pub fn batch_rows(window: Window, log: &Log) -> Vec<Total> {
     let rows = log.partitions.iter().flatten();
-    let mut timed: Vec<(i64, &Row)> = rows.filter_map(|row| row.time_ms.map(|time_ms| (time_ms, row))).collect();
+    let mut timed: Vec<(i64, &Row)> = rows.filter_map(|row| log.usable(row).map(|time_ms| (time_ms, row))).collect();
     let mut members = vec![];
     if let Window::Session { gap } = window {
         timed.sort_by_key(|(time_ms, _)| *time_ms);
@@ -113,14 +116,14 @@ pub fn batch_rows(window: Window, log: &Log) -> Vec<Total> {
             }
         }
         for (bounds, rows) in sessions.into_values().flatten() {
-            members.extend(rows.into_iter().map(|row| (told(log.zone, bounds), row)));
+            members.extend(rows.into_iter().map(|row| (bounds, row)));
         }
     } else {
         for (time_ms, row) in timed {
             members.extend(windows_of(window, local(log.zone, time_ms)).into_iter().map(|window| (window, row)));
         }
     }
-    totals(&members)
+    told_totals(window, log.zone, &members)
 }
 
 /// Every window [start, end) that holds the time, found by trying all that start near it.
@@ -178,13 +181,25 @@ fn judge_sessions<'a>(
         *of_key = others;
     }
     for (bounds, rows) in sessions.into_values().flatten() {
-        members.extend(rows.into_iter().map(|row| (told(zone, bounds), row)));
+        members.extend(rows.into_iter().map(|row| (bounds, row)));
     }
 }
 
 /// What clocks show at both ends.
 fn told(zone: Option<Tz>, (start_ms, end_ms): (i64, i64)) -> (i64, i64) {
     (local(zone, start_ms), local(zone, end_ms))
+}
+
+/// The bounds of sessions are instants until here: two can be told alike, and are two all the same.
+fn told_totals(window: Window, zone: Option<Tz>, members: &[((i64, i64), &Row)]) -> Vec<Total> {
+    let mut totals = totals(members);
+    if let Window::Session { .. } = window {
+        for total in &mut totals {
+            (total.start_ms, total.end_ms) = told(zone, (total.start_ms, total.end_ms));
+        }
+        totals.sort();
+    }
+    totals
 }
 
 /// Groups by window and key.

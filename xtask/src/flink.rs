@@ -3,15 +3,15 @@
 //! Its answers are kept beside the questions, so that a test needs neither Java nor Flink. Recording wants Java 17 or
 //! later, Python with pip, and 650 MB of the cache folder, once.
 
-use std::env;
 use std::ffi::OsString;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::Outcome;
 use crate::checkout::Checkout;
+use crate::process::succeeds;
+use crate::{Outcome, cache};
 
 const REQUIREMENTS: &str = "tests/oracle/flink-requirements.txt";
 const RECORDER: &str = "tests/oracle/FlinkExpressions.java";
@@ -43,8 +43,8 @@ fn questions(checkout: &Checkout) -> Result<Vec<String>, String> {
 }
 
 /// The folder with Flink's jars, in the version that the requirements name.
-fn installed(checkout: &Checkout) -> Result<PathBuf, String> {
-    let folder = cache()?.join("tidemill/flink");
+pub(crate) fn installed(checkout: &Checkout) -> Result<PathBuf, String> {
+    let folder = cache::folder()?.join("flink");
     let (wanted, marker) = (checkout.read(REQUIREMENTS)?, folder.join("requirements.txt"));
     let jars = folder.join("pyflink/lib");
     if fs::read_to_string(&marker).is_ok_and(|installed| installed == wanted) {
@@ -63,25 +63,11 @@ fn installed(checkout: &Checkout) -> Result<PathBuf, String> {
     Ok(jars)
 }
 
-fn cache() -> Result<PathBuf, String> {
-    if let Some(cache) = env::var_os("XDG_CACHE_HOME") {
-        return Ok(PathBuf::from(cache));
-    }
-    let home = env::var_os("HOME").ok_or("neither XDG_CACHE_HOME nor HOME is set")?;
-    Ok(Path::new(&home).join(".cache"))
-}
-
 fn wheels(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let entries = fs::read_dir(folder).map_err(|e| format!("cannot list {}: {e}", folder.display()))?;
     let paths = entries.map(|entry| entry.map(|e| e.path()).map_err(|e| e.to_string()));
     let paths = paths.collect::<Result<Vec<_>, _>>()?;
     Ok(paths.into_iter().filter(|path| path.extension().is_some_and(|e| e == "whl")).collect())
-}
-
-fn succeeds(command: &mut Command) -> Outcome {
-    let program = command.get_program().to_string_lossy().into_owned();
-    let status = command.status().map_err(|e| format!("{program} could not be started: {e}"))?;
-    if status.success() { Ok(()) } else { Err(format!("{program} failed: {status}")) }
 }
 
 fn record(checkout: &Checkout, jars: &Path, name: &str) -> Outcome {

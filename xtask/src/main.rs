@@ -1,12 +1,15 @@
 //! Developer commands: `cargo xtask <command>`, one file each.
 
 mod arrows;
+mod bench;
+mod cache;
 mod checkout;
 mod ci;
 mod example_data;
 mod flink;
 mod golden;
 mod nightly;
+mod peers;
 mod process;
 mod readme;
 mod tidy;
@@ -31,6 +34,9 @@ Commands:
   golden [FILTER] [--accept] Golden cases of tests/golden; --accept rewrites what is expected
   nightly [--cases N]        The property tests with many cases (default 2000) and a fresh seed
   flink record [NAME...]     Asks a real Flink what the expressions of tests/flink give (wants Java 17)
+  peers                      Installs what the benchmarks compare with: DuckDB, Polars and Flink
+  bench [--check] [--events N] [--only NAME...] [--peers LIST] [--runs N] [--binary FILE]
+                             Times the workloads of bench/ here and in other systems; --check fails where a reach is missed
   example-data               Writes examples/orders/orders.jsonl anew, the same bytes every time
 ";
 
@@ -60,6 +66,8 @@ fn run(arguments: &[&str]) -> Outcome {
         ["golden", ref rest @ ..] => golden::run(&checkout, rest),
         ["nightly", ref rest @ ..] => nightly::run(&checkout, rest),
         ["flink", ref rest @ ..] => flink::run(&checkout, rest),
+        ["peers"] => peers::run(&checkout),
+        ["bench", ref rest @ ..] => bench::run(&checkout, rest),
         ["example-data"] => example_data::run(&checkout),
         _ => Err(format!("'{}' is not a command: see cargo xtask --help", arguments.join(" "))),
     }

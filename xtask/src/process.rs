@@ -24,3 +24,10 @@ pub(crate) fn cargo(checkout: &Checkout, arguments: &[&str], environment: &[(&st
 pub(crate) fn build(checkout: &Checkout) -> Outcome {
     cargo(checkout, &["build", "--quiet", "--workspace", "--all-targets"], &[])
 }
+
+/// Runs a program to its end.
+pub(crate) fn succeeds(command: &mut Command) -> Outcome {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let status = command.status().map_err(|e| format!("{program} could not be started: {e}"))?;
+    if status.success() { Ok(()) } else { Err(format!("{program} failed: {status}")) }
+}

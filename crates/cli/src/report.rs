@@ -56,8 +56,8 @@ pub(crate) fn late_rows(pipeline: &Pipeline, metrics: &Metrics) {
         let Some(windows) = metrics.windows.get(&statement.name) else { continue };
         let sum = |counter: fn(&WindowMetrics) -> u64| windows.iter().map(|w| counter(w)).sum::<u64>();
         let (rows, late) = (sum(|w| count(&w.rows)), sum(|w| count(&w.late_rows)));
-        let without_time = sum(|w| count(&w.no_event_time_rows));
-        if late + without_time == 0 {
+        let (without_time, future) = (sum(|w| count(&w.no_event_time_rows)), sum(|w| count(&w.future_rows)));
+        if late + without_time + future == 0 {
             continue;
         }
         let kept = match (&statement.late_output, &statement.target) {
@@ -67,7 +67,11 @@ pub(crate) fn late_rows(pipeline: &Pipeline, metrics: &Metrics) {
             }
             (None, Target::Print) => "they are only counted: an INSERT INTO can keep them".to_owned(),
         };
-        say(&format!("{}: {late} of {rows} rows late, {without_time} without event time; {kept}", statement.name));
+        let future = if future == 0 { String::new() } else { format!(", {future} too far ahead") };
+        say(&format!(
+            "{}: {late} of {rows} rows late, {without_time} without event time{future}; {kept}",
+            statement.name
+        ));
         if late * 100 > rows * MANY_LATE_PERCENT {
             let delay = windows.iter().map(|w| w.missing_delay.exceeded_by_at_most(rows / 100)).max().unwrap_or(0);
             say(&format!(

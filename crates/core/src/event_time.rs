@@ -20,6 +20,35 @@ impl EventTime {
     }
 }
 
+/// The event times that a table's rows can have: from the first moment of `TIMESTAMP` to a last one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct EventTimes {
+    last: EventTime,
+}
+
+impl EventTimes {
+    /// All that are possible.
+    pub const ALL: Self = Self { last: EventTime::LAST };
+
+    /// All up to this one.
+    #[must_use]
+    pub fn up_to(last: EventTime) -> Self {
+        Self { last: last.min(EventTime::LAST) }
+    }
+
+    /// Those that are in both.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self { last: self.last.min(other.last) }
+    }
+
+    /// Whether a row can have this time (milliseconds since the Unix epoch).
+    #[must_use]
+    pub fn hold(self, time_ms: i64) -> bool {
+        (EventTime::FIRST..=self.last).contains(&EventTime(time_ms))
+    }
+}
+
 /// The claim that event time has reached this moment (milliseconds since the Unix epoch).
 ///
 /// A partition's watermark is the maximum of the `WATERMARK FOR` expression over the rows so far;

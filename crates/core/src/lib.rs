@@ -14,5 +14,5 @@ mod row_kind;
 pub use epoch::Epoch;
 pub use error::{Error, ErrorKind, Excerpt, Result};
 pub use event_batch::{EventBatch, Lineage, SourceRows};
-pub use event_time::{EventTime, Watermark};
+pub use event_time::{EventTime, EventTimes, Watermark};
 pub use row_kind::RowKind;

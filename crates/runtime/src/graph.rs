@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
 use datafusion::physical_expr::PhysicalExpr;
-use tidemill_core::Result;
+use tidemill_core::{EventTimes, Result};
 
 use crate::connector::{SinkFactory, Source};
 use crate::exchange::Partitioning;
@@ -55,6 +55,8 @@ pub struct SourceSpec {
 pub struct EventTimeSpec {
     /// The index of the event time in the source's columns: `Timestamp(Millisecond, _)`.
     pub column: usize,
+    /// The times that rows can have; one with another moves no watermark.
+    pub range: EventTimes,
     /// The watermark that follows from a row, over the source's columns: `Timestamp(Millisecond, _)`.
     pub watermark: Arc<dyn PhysicalExpr>,
 }

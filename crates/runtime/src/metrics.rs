@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use tidemill_core::EventTime;
+
 /// Why a row missed a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LateReason {
@@ -11,17 +13,25 @@ pub enum LateReason {
     Late,
     /// Its time is NULL or outside of the years 1 to 9999: it is in no window.
     NoEventTime,
+    /// Its time is further ahead than its table's rows can be: it is in no window.
+    Future,
     /// It touches a session that had closed when it came (by its own watermark).
     SessionClosed,
 }
 
 impl LateReason {
+    /// Why a row whose time its table's rows can't have is in no window.
+    pub(crate) fn of_unusable(time_ms: Option<i64>) -> Self {
+        if time_ms.is_some_and(|ms| EventTime(ms).possible()) { Self::Future } else { Self::NoEventTime }
+    }
+
     /// The word in the column `late_reason`.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
             Self::Late => "late",
             Self::NoEventTime => "no-event-time",
+            Self::Future => "future",
             Self::SessionClosed => "session-closed",
         }
     }
@@ -34,10 +44,20 @@ pub struct WindowMetrics {
     pub rows: AtomicU64,
     /// Rows that missed at least one window because they were late.
     pub late_rows: AtomicU64,
-    /// Rows with no usable time.
+    /// Rows whose time is NULL or impossible.
     pub no_event_time_rows: AtomicU64,
+    /// Rows whose time is further ahead than their table's rows can be.
+    pub future_rows: AtomicU64,
     /// By how much longer the watermark's delay would have to be for late rows to be in time.
     pub missing_delay: DelayHistogram,
+}
+
+impl WindowMetrics {
+    /// Counts a row whose time can't be used.
+    pub(crate) fn count_unusable(&self, reason: LateReason) {
+        let counter = if reason == LateReason::Future { &self.future_rows } else { &self.no_event_time_rows };
+        add(counter, 1);
+    }
 }
 
 /// How often each delay occurred, to the next power of two of milliseconds.

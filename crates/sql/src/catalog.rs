@@ -8,12 +8,13 @@ use arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
 use datafusion::common::DFSchema;
 use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan};
 use datafusion::sql::sqlparser::ast;
-use tidemill_core::{Error, Excerpt, Result};
+use tidemill_core::{Error, EventTimes, Excerpt, Result};
 use tidemill_runtime::connector::{Connector, Connectors, Options, Source, TableSpec};
 use tidemill_runtime::engine_error;
 
 use crate::advised::Advised;
 use crate::parse::{ColumnKind, CreateTable, SqlText};
+use crate::settings::Settings;
 use crate::types::flink_type_name;
 
 /// A declared table.
@@ -44,6 +45,8 @@ pub struct Table {
 #[derive(Debug, Clone)]
 pub(crate) struct EventTimeColumn {
     pub(crate) name: String,
+    /// Those that rows can have.
+    pub(crate) range: EventTimes,
     /// Over the table's columns.
     pub(crate) watermark: Expr,
     /// The watermark, as it was written.
@@ -209,7 +212,7 @@ pub(crate) fn declare(
     sql: &SqlText,
     folder: &Path,
     connectors: &Connectors,
-    keep_rejected: bool,
+    settings: &Settings,
     plan: &PlanExpression<'_>,
 ) -> Result<Table> {
     let name: Arc<str> = Arc::from(create.name.value.as_str());
@@ -234,7 +237,8 @@ pub(crate) fn declare(
             let watermark = plan(&definition.expr, &schema, &definition.excerpt)?;
             check_event_time(&schema, column).map_err(place)?;
             check_watermark(&schema, column, &watermark).map_err(place)?;
-            Some(EventTimeColumn { name: column.clone(), watermark, written: definition.expr.to_string() })
+            let range = settings.event_times(schema.field_with_name(column)?.data_type());
+            Some(EventTimeColumn { name: column.clone(), range, watermark, written: definition.expr.to_string() })
         }
         None => None,
     };
@@ -244,7 +248,7 @@ pub(crate) fn declare(
         computed,
         connector: Arc::clone(connector),
         name,
-        keep_rejected,
+        keep_rejected: settings.dead_letters.contains_key(&create.name.value),
         advice: None,
         event_time,
         excerpt: create.excerpt.clone(),

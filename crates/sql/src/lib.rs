@@ -21,6 +21,7 @@ mod plan;
 mod session;
 mod settings;
 pub mod types;
+mod unnest;
 mod window_tvf;
 
 pub use catalog::Table;

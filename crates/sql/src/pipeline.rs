@@ -2,6 +2,7 @@
 
 mod answer;
 mod insert;
+mod like;
 mod quoted_path;
 mod select;
 mod view;
@@ -21,7 +22,7 @@ use tidemill_runtime::window::late_schema;
 
 use self::quoted_path::QuotedPaths;
 use crate::catalog::{Table, declare};
-use crate::parse::{CreateTable, CreateView, Insert, SqlText, Statement, parse};
+use crate::parse::{CreateTable, CreateView, Insert, SqlText, Statement, parse, resolve};
 use crate::plan::{plan_error, reads, scanned_tables, windows};
 use crate::session::Session;
 use crate::settings::Settings;
@@ -129,6 +130,7 @@ impl Pipeline {
             settings: &settings,
             planned: vec![],
             definitions: BTreeMap::new(),
+            declared: BTreeMap::new(),
             answers: vec![],
             inferred: QuotedPaths::beside(&statements),
         };
@@ -163,6 +165,8 @@ struct Loader<'a> {
     planned: Vec<PlannedStatement>,
     /// By name of the table or view: its declaration, as it was written.
     definitions: BTreeMap<String, String>,
+    /// By name of the table: its declaration, with the parts of the one that it is like.
+    declared: BTreeMap<String, CreateTable>,
     answers: Vec<Answer>,
     inferred: QuotedPaths,
 }
@@ -193,6 +197,10 @@ impl Loader<'_> {
                 Ok(())
             }
             Statement::ShowTables => self.answer(answer::names("table name", self.session.tables.names())),
+            Statement::ShowFunctions => {
+                let names = crate::function::names().into_iter().map(|name| name.to_uppercase());
+                self.answer(answer::names("function name", names.collect()))
+            }
             Statement::ShowViews => self.answer(answer::names("view name", self.session.tables.view_names())),
             Statement::ShowCreate(name) => {
                 let definition = self.definitions.get(&name.value).ok_or_else(|| self.unknown(name))?;
@@ -246,14 +254,28 @@ impl Loader<'_> {
 
     /// Makes a table of a declaration in `sql`, and remembers how it was written.
     fn declare(&mut self, create: &CreateTable, sql: &SqlText) -> Result<Table> {
-        let keep_rejected = self.settings.dead_letters.contains_key(&create.name.value);
         let plan = |expr: &ast::Expr, schema: &Schema, excerpt: &Excerpt| {
             let schema = DFSchema::try_from(schema.clone()).map_err(|e| plan_error(e, excerpt))?;
             self.session.expression(expr, &schema, excerpt)
         };
-        let table = declare(create, sql, &self.options.folder, self.connectors, keep_rejected, &plan)?;
+        let create = &self.completed(create)?;
+        let table = declare(create, sql, &self.options.folder, self.connectors, self.settings, &plan)?;
         self.definitions.insert(create.name.value.clone(), written(&create.excerpt));
+        self.declared.insert(create.name.value.clone(), create.clone());
         Ok(table)
+    }
+
+    /// The declaration with the parts of the table that it is like.
+    fn completed(&self, create: &CreateTable) -> Result<CreateTable> {
+        let Some(like) = &create.like else { return Ok(create.clone()) };
+        let place = self.sql.excerpt(like.base.span);
+        match self.declared.get(&like.base.value) {
+            Some(base) => resolve(self.sql, like::completed(create, like, base, &place)?),
+            None => Err(self
+                .table(&like.base.value)
+                .map_or_else(|e| e, |_| Error::internal("a table without declaration"))
+                .at(place)),
+        }
     }
 
     async fn create_view(&mut self, view: &CreateView) -> Result<()> {

@@ -21,14 +21,15 @@ use tidemill_core::{Error, Excerpt, Result};
 use tidemill_runtime::time_zone::TimeZone;
 
 use crate::catalog::{SharedCatalog, Table};
-use crate::function::ArithmeticPlanner;
+use crate::function::{ArithmeticPlanner, CollectionPlanner};
 use crate::parse::SqlText;
 use crate::physical::batch::{BatchQueryPlanner, SourceTable};
 use crate::plan::{
-    break_ties, casts_in_zone, in_flink_types, in_session_zone, order_rows, plan_error, position_columns,
-    refuse_other_answers, rewrite_group_windows, typed,
+    AggregateNames, break_ties, casts_in_zone, in_flink_types, in_session_zone, mark_casts, name_columns, order_rows,
+    plan_error, refuse_other_answers, refuse_watermark, rewrite_group_windows, row_watermarks, typed,
 };
 use crate::types::FlinkTypePlanner;
+use crate::unnest::UnnestPlanner;
 use crate::window_tvf::WindowPlanner;
 
 /// Plans queries over the tables that were registered.
@@ -53,7 +54,8 @@ impl Session {
         }
         let tables = SharedCatalog::default();
         let windows = WindowPlanner::new(sql.clone(), tables.clone(), zone);
-        let mut expr_planners: Vec<Arc<dyn ExprPlanner>> = vec![Arc::new(ArithmeticPlanner)];
+        let mut expr_planners: Vec<Arc<dyn ExprPlanner>> =
+            vec![Arc::new(ArithmeticPlanner), Arc::new(CollectionPlanner), Arc::new(AggregateNames)];
         expr_planners.extend(SessionStateDefaults::default_expr_planners());
         let state = SessionStateBuilder::new()
             .with_config(SessionConfig::from(config))
@@ -64,7 +66,7 @@ impl Session {
             .with_table_factories(Default::default())
             .with_expr_planners(expr_planners)
             .with_type_planner(Arc::new(FlinkTypePlanner))
-            .with_relation_planners(vec![Arc::new(windows)])
+            .with_relation_planners(vec![Arc::new(windows), Arc::new(UnnestPlanner::new(sql.clone()))])
             .with_query_planner(Arc::new(BatchQueryPlanner))
             .build();
         let context = SessionContext::new_with_state(state);
@@ -99,15 +101,20 @@ impl Session {
     pub(crate) async fn plan(&self, query: &ast::Query, excerpt: &Excerpt) -> Result<LogicalPlan> {
         let mut query = query.clone();
         // First the names: those of TUMBLE_START(...) go by position too, and it becomes a column.
-        position_columns(&mut query);
+        name_columns(&mut query);
         rewrite_group_windows(&mut query, excerpt)?;
+        mark_casts(&mut query);
         let state = self.state();
         let statement = DfStatement::Statement(Box::new(ast::Statement::Query(Box::new(query))));
         let plan = state.statement_to_plan(statement).await.map_err(|e| plan_error(e, excerpt))?;
         let plan = in_flink_types(plan).map_err(|e| plan_error(e, excerpt))?;
         let analyzed = state.analyzer().execute_and_check(plan, state.config_options(), |_, _| {});
         let zoned = analyzed.and_then(|plan| in_session_zone(plan, self.zone));
-        let plan = zoned.and_then(break_ties).and_then(order_rows).map_err(|e| plan_error(e, excerpt))?;
+        let plan = zoned
+            .and_then(row_watermarks)
+            .and_then(break_ties)
+            .and_then(order_rows)
+            .map_err(|e| plan_error(e, excerpt))?;
         refuse_other_answers(&plan, excerpt)?;
         Ok(plan)
     }
@@ -118,7 +125,8 @@ impl Session {
         let expr = self.state().create_logical_expr_from_sql_expr(expr, schema);
         let typed = expr.and_then(|expr| typed(expr, schema));
         let zoned = typed.and_then(|expr| casts_in_zone(expr, schema, self.zone));
-        zoned.map(|expr| expr.data).map_err(|e| plan_error(e, excerpt))
+        let checked = zoned.and_then(|expr| refuse_watermark(expr.data));
+        checked.map_err(|e| plan_error(e, excerpt))
     }
 }
 

@@ -1,16 +1,19 @@
 //! `SET 'key' = 'value'`: the keys that are known, and what they mean.
 
 mod emit;
+mod max_ahead;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use tidemill_core::{Error, Excerpt, Result};
+use arrow::datatypes::DataType;
+use tidemill_core::{Error, EventTimes, Excerpt, Result};
 use tidemill_runtime::connector::{OptionSpec, Options, duration};
 use tidemill_runtime::exchange::KEY_GROUPS;
 use tidemill_runtime::time_zone::TimeZone;
 
 pub(crate) use emit::{ALLOW_LATENESS, EARLY_FIRE, Emit};
+use max_ahead::{MAX_AHEAD, MaxAhead};
 
 /// Every key of `SET`, but for `tidemill.late-output.<target>` and `tidemill.dead-letter.<table>`.
 pub const SETTINGS: &[OptionSpec] = &[
@@ -47,6 +50,11 @@ pub const SETTINGS: &[OptionSpec] = &[
         key: STALL_HINT,
         doc: "how long a watermark may stand still in a live run before it is said where and why, if windows wait for \
               it: by default '30 s'; '0' says nothing",
+    },
+    OptionSpec {
+        key: MAX_AHEAD,
+        doc: "the last moment that a row's event time can be: '2027-12-31 23:59:59'; a row after it is in no window, moves no \
+              watermark and goes to the late output as 'future'; by default any",
     },
     OptionSpec {
         key: "execution.checkpointing.interval",
@@ -87,6 +95,8 @@ pub struct Settings {
     pub idle_timeout: Option<Duration>,
     /// How long a watermark may stand still before that is told; `None`: it is not.
     pub stall_hint: Option<Duration>,
+    /// How far ahead a row's event time can be.
+    pub(crate) max_ahead: Option<MaxAhead>,
     /// How often sinks commit.
     pub epoch_interval: Option<Duration>,
     /// By target table: the table that gets its late rows, and where that was said.
@@ -104,6 +114,7 @@ impl Default for Settings {
             local_time_zone: TimeZone::default(),
             idle_timeout: None,
             stall_hint: Some(DEFAULT_STALL_HINT),
+            max_ahead: None,
             epoch_interval: None,
             late_outputs: BTreeMap::new(),
             dead_letters: BTreeMap::new(),
@@ -115,6 +126,11 @@ impl Settings {
     /// Checks what is known only when every `SET` has been applied.
     pub(crate) fn check(&self) -> Result<()> {
         self.emit.check()
+    }
+
+    /// The event times that rows can have in a column of this type.
+    pub(crate) fn event_times(&self, time: &DataType) -> EventTimes {
+        self.max_ahead.map_or(EventTimes::ALL, |max_ahead| max_ahead.range(time, self.local_time_zone))
     }
 
     /// Applies one `SET`.
@@ -156,6 +172,13 @@ impl Settings {
                 self.idle_timeout = Some(bounded(&options, key, value)?).filter(|timeout| !timeout.is_zero());
             }
             STALL_HINT => self.stall_hint = Some(bounded(&options, key, value)?).filter(|after| !after.is_zero()),
+            MAX_AHEAD => {
+                self.max_ahead = Some(MaxAhead::parse(value).ok_or_else(|| {
+                    options
+                        .refuse(key, format!("'{value}' is not a moment"))
+                        .hint("write '2027-12-31 23:59:59': rows of a file have no time of their append to measure a duration from")
+                })?);
+            }
             "execution.checkpointing.interval" => {
                 let interval = duration(value).filter(|d| !d.is_zero());
                 self.epoch_interval = Some(interval.ok_or_else(|| {

@@ -1,7 +1,7 @@
 //! Flink's types as Arrow keeps them, and back to the names that messages use.
 //!
-//! `CHAR(n)`, `VARCHAR(n)`, `BINARY(n)` and `VARBINARY(n)` don't enforce their length, as in Flink
-//! with `table.exec.sink.type-length-enforcer` at its default `IGNORE`.
+//! Columns of `CHAR(n)`, `VARCHAR(n)`, `BINARY(n)` and `VARBINARY(n)` don't enforce their length, as in Flink
+//! with `table.exec.sink.type-length-enforcer` at its default `IGNORE`; casts do (`function/scalar/length`).
 
 use std::sync::Arc;
 

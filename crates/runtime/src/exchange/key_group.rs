@@ -4,7 +4,7 @@
 //! XXH3-64 over canonical bytes, one column after the other, each seeded with the hash so far.
 //! Canonical means: integers, dates, times and decimals little-endian in their own width; floats
 //! as their bits, every NaN alike and -0.0 as 0.0; text and binary as their bytes; NULL as one
-//! fixed number. Two columns of different width are different keys: plans cast both sides alike.
+//! fixed number; an array as its length and the hashes of its elements. Two columns of different width are different keys: plans cast both sides alike.
 
 use arrow::array::{Array, ArrayRef, AsArray, PrimitiveArray, StructArray};
 use arrow::datatypes::ToByteSlice;
@@ -82,6 +82,7 @@ fn hash_column(column: &ArrayRef, hashes: &mut [u64]) -> Result<()> {
             each(column, hashes, |i, seed| xxh3_64_with_seed(values.value(i), seed));
         }
         DataType::Struct(_) => structs(column.as_struct(), hashes)?,
+        DataType::List(_) => lists(column, hashes)?,
         other => {
             return Err(Error::invalid(format!("a value of type {other} can't be a key"))
                 .hint("group by its fields, or CAST it to STRING"));
@@ -104,6 +105,20 @@ fn structs(column: &StructArray, hashes: &mut [u64]) -> Result<()> {
     Ok(())
 }
 
+/// An array's key is its length, and the keys of its elements in their order.
+fn lists(column: &ArrayRef, hashes: &mut [u64]) -> Result<()> {
+    let lists = column.as_list::<i32>();
+    let mut elements = vec![0; lists.values().len()];
+    hash_column(lists.values(), &mut elements)?;
+    let bound = |i: usize| usize::try_from(lists.value_offsets()[i]).expect("offsets are not negative");
+    each(column, hashes, |i, seed| {
+        let elements = &elements[bound(i)..bound(i + 1)];
+        let length = xxh3_64_with_seed(&(elements.len() as u64).to_le_bytes(), seed);
+        elements.iter().fold(length, |hash, element| xxh3_64_with_seed(&element.to_le_bytes(), hash))
+    });
+    Ok(())
+}
+
 fn primitive<T: ArrowPrimitiveType>(column: &ArrayRef, hashes: &mut [u64]) {
     let values: &PrimitiveArray<T> = column.as_primitive::<T>();
     each(column, hashes, |i, seed| xxh3_64_with_seed(values.value(i).to_byte_slice(), seed));
@@ -121,7 +136,7 @@ fn each(column: &ArrayRef, hashes: &mut [u64], hash: impl Fn(usize, u64) -> u64)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow::array::{Float64Array, Int64Array, StringViewArray};
+    use arrow::array::{Float64Array, Int64Array, ListArray, StringViewArray};
     use std::sync::Arc;
 
     #[test]
@@ -142,6 +157,23 @@ mod tests {
             let groups = key_groups(&[column], 2).unwrap();
             assert_eq!(groups[0], groups[1]);
         }
+    }
+
+    #[test]
+    fn arrays_are_their_elements_in_order() {
+        let lists = [Some(vec![Some(1), Some(2)]), Some(vec![Some(2), Some(1)]), Some(vec![]), None, Some(vec![None])];
+        let twice = lists.iter().chain(&lists).cloned();
+        let column: ArrayRef = Arc::new(ListArray::from_iter_primitive::<Int64Type, _, _>(twice));
+        let hashes = |column: &ArrayRef| {
+            let mut hashes = vec![0; column.len()];
+            hash_column(column, &mut hashes).unwrap();
+            hashes
+        };
+        let whole = hashes(&column);
+        assert_eq!(whole[..5], whole[5..]);
+        assert_eq!(whole[5..], hashes(&column.slice(5, 5)), "where an array stands does not matter");
+        let distinct: std::collections::HashSet<&u64> = whole.iter().collect();
+        assert_eq!(distinct.len(), 5);
     }
 
     #[test]

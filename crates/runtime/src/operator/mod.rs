@@ -2,12 +2,16 @@
 
 mod calc;
 mod identity;
+mod row_watermark;
 mod top_n;
+mod unnest;
 
 pub use calc::Calc;
 pub(crate) use calc::evaluate;
 pub use identity::WithIdentity;
+pub use row_watermark::{WithRowWatermark, watermark_column};
 pub use top_n::{TopN, TopNSpec};
+pub use unnest::Unnest;
 
 use std::time::Instant;
 
@@ -60,6 +64,12 @@ pub trait Operator: Send {
     /// again with the same one, once what was emitted has been sent, and before anything else.
     fn unfinished(&self) -> bool {
         false
+    }
+
+    /// The watermark that what it emits has reached once it has taken this one: earlier, where a result can
+    /// come later than the input that completes it.
+    fn reached(&self, watermark: Watermark) -> Watermark {
+        watermark
     }
 
     /// Nothing more is there for the moment, or at all: what an operator holds back only to do it

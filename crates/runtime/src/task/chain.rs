@@ -118,7 +118,8 @@ impl Chain {
             return Ok(());
         }
         let targets = self.nodes[node].targets.clone();
-        targets.into_iter().try_for_each(|(_, target)| self.advance(target, watermark))
+        let reached = self.nodes[node].operator.reached(watermark);
+        targets.into_iter().try_for_each(|(_, target)| self.advance(target, reached))
     }
 
     fn advance(&mut self, target: Target, watermark: Watermark) -> Result<()> {

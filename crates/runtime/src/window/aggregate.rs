@@ -21,6 +21,7 @@ use tidemill_core::{Error, EventBatch, Result, Watermark};
 
 use sliding::Sliding;
 
+use super::changes::changes;
 use super::pace::Pace;
 use super::pre_aggregate::partial_schema;
 use super::{Window, WindowSpec};
@@ -28,7 +29,7 @@ use crate::aggregate::{Aggregation, Table};
 use crate::operator::{Operator, Output};
 
 /// The rows of one output batch.
-pub(super) const OUTPUT_ROWS: usize = 8 * 1024;
+const OUTPUT_ROWS: usize = 8 * 1024;
 
 /// How many windows fire before what they emit is sent.
 const MAX_WINDOWS: usize = 64;
@@ -161,7 +162,7 @@ impl WindowAggregate {
         self.fired_ms = window.end_ms;
         self.dirty.remove(&window);
         match self.told.remove(&window.end_ms) {
-            Some(provisional) => emit_in_pieces(&self.changes(&provisional, &results)?, out),
+            Some(provisional) => emit_in_pieces(&changes(&provisional, &results, self.key_columns())?, out),
             None => emit_in_pieces(&EventBatch::append(results.clone()), out),
         }
         if self.spec.lateness_ms > 0 {
@@ -241,7 +242,7 @@ impl WindowAggregate {
     }
 }
 
-fn emit_in_pieces(batch: &EventBatch, out: &mut Output) {
+pub(super) fn emit_in_pieces(batch: &EventBatch, out: &mut Output) {
     for offset in (0..batch.num_rows()).step_by(OUTPUT_ROWS) {
         out.emit(batch.slice(offset, OUTPUT_ROWS.min(batch.num_rows() - offset)));
     }

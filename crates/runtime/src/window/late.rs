@@ -57,10 +57,6 @@ impl Missed {
         self.reasons.push(reason);
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.rows.len()
-    }
-
     pub(super) fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }

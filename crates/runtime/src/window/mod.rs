@@ -12,6 +12,7 @@
 mod aggregate;
 mod assign;
 mod assigner;
+mod changes;
 mod late;
 mod pace;
 mod pre_aggregate;
@@ -24,4 +25,4 @@ pub use assigner::{Window, WindowAssigner};
 pub use late::{LATE_COLUMNS, LateOutput, late_schema};
 pub use pre_aggregate::PreAggregate;
 pub use session::{SessionAggregate, SessionSpec, session_reach_ms};
-pub use spec::WindowSpec;
+pub use spec::{TimeColumn, WindowSpec};

@@ -12,11 +12,11 @@ use std::time::Instant;
 
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, Int64Array, RecordBatch};
 use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef, TimestampMillisecondType};
-use tidemill_core::{Epoch, EventBatch, EventTime, Result, Watermark};
+use tidemill_core::{Epoch, EventBatch, Result, Watermark};
 
 use super::late::Missed;
 use super::pace::Pace;
-use super::{LateOutput, WindowAssigner, WindowSpec};
+use super::{LateOutput, TimeColumn, WindowAssigner, WindowSpec};
 use crate::aggregate::{Aggregation, Table};
 use crate::metrics::{LateReason, WindowMetrics, add};
 use crate::operator::{Operator, Output, Port, evaluate};
@@ -27,7 +27,7 @@ const MAX_GROUPS: usize = 64 * 1024;
 /// Folds rows into partial states by pane and group.
 pub struct PreAggregate {
     // Configuration.
-    time_column: usize,
+    time: TimeColumn,
     spec: WindowSpec,
     late: Option<LateOutput>,
     metrics: Arc<WindowMetrics>,
@@ -57,9 +57,9 @@ fn key_fields(assigner: &WindowAssigner, aggregation: &Aggregation) -> Vec<Field
 }
 
 impl PreAggregate {
-    /// `time_column` is a `TIMESTAMP(3)` or `TIMESTAMP_LTZ(3)` column of the input.
+    /// For rows with this event time.
     pub fn new(
-        time_column: usize,
+        time: TimeColumn,
         spec: WindowSpec,
         late: Option<LateOutput>,
         metrics: Arc<WindowMetrics>,
@@ -69,7 +69,7 @@ impl PreAggregate {
             table: Table::new(key_fields(&spec.assigner, &spec.aggregation), &spec.aggregation.calls)?,
             first_end_ms: i64::MAX,
             early: spec.early_fire.map(Pace::new),
-            time_column,
+            time,
             spec,
             late,
             metrics,
@@ -86,23 +86,23 @@ impl PreAggregate {
     /// Takes out the rows that are in no window or late for all, and tells the others' `opens_at`
     /// where it is not the end of their first window.
     fn sort_out_late(&self, batch: EventBatch, out: &mut Output) -> Result<(EventBatch, Option<Vec<i64>>)> {
-        let times = batch.rows.column(self.time_column).as_primitive::<TimestampMillisecondType>();
-        let impossible = times.null_count() > 0 || times.values().iter().any(|&t| !EventTime(t).possible());
-        if !impossible && batch.watermarks.is_none() {
+        let times = batch.rows.column(self.time.index).as_primitive::<TimestampMillisecondType>();
+        let unusable = times.null_count() > 0 || times.values().iter().any(|&t| !self.time.range.hold(t));
+        if !unusable && batch.watermarks.is_none() {
             return Ok((batch, None));
         }
         let mut missed = Missed::default();
         let mut in_time = vec![true; times.len()];
         let mut opens_at = vec![0; times.len()];
-        let (mut late_rows, mut no_event_time_rows) = (0, 0);
-        for row in 0..times.len() {
-            let time_ms = times.value(row);
-            if times.is_null(row) || !EventTime(time_ms).possible() {
+        let mut late_rows = 0;
+        for (row, time) in times.iter().enumerate() {
+            let Some(time_ms) = time.filter(|&ms| self.time.range.hold(ms)) else {
+                let reason = LateReason::of_unusable(time);
+                self.metrics.count_unusable(reason);
                 in_time[row] = false;
-                no_event_time_rows += 1;
-                missed.push(row, None, LateReason::NoEventTime);
+                missed.push(row, None, reason);
                 continue;
-            }
+            };
             let watermark = batch.watermarks.as_ref().map_or(Watermark::MIN, |w| Watermark(w.value(row)));
             let pane = self.spec.assigner.pane(time_ms);
             if !self.takes_no_more(self.spec.assigner.pane_end(pane), watermark) {
@@ -124,7 +124,6 @@ impl PreAggregate {
             }
         }
         add(&self.metrics.late_rows, late_rows);
-        add(&self.metrics.no_event_time_rows, no_event_time_rows);
         if missed.is_empty() {
             return Ok((batch, None));
         }
@@ -142,7 +141,7 @@ impl PreAggregate {
     }
 
     fn fold(&mut self, rows: &RecordBatch, opens_at: Option<Vec<i64>>) -> Result<()> {
-        let times = rows.column(self.time_column).as_primitive::<TimestampMillisecondType>();
+        let times = rows.column(self.time.index).as_primitive::<TimestampMillisecondType>();
         let panes = Int64Array::from(self.spec.assigner.panes(times.values()));
         let mut key: Vec<ArrayRef> = Vec::with_capacity(2 + self.spec.aggregation.groups.len());
         if self.spec.assigner.overlapping() {

@@ -2,8 +2,19 @@
 
 use std::time::Duration;
 
+use tidemill_core::EventTimes;
+
 use super::WindowAssigner;
 use crate::aggregate::Aggregation;
+
+/// The event time that rows are windowed by.
+#[derive(Debug, Clone, Copy)]
+pub struct TimeColumn {
+    /// Which column of the input it is: `TIMESTAMP(3)` or `TIMESTAMP_LTZ(3)`.
+    pub index: usize,
+    /// The times that rows can have: one with another, or with none, is in no window.
+    pub range: EventTimes,
+}
 
 /// A window aggregate.
 #[derive(Debug, Clone)]

@@ -22,6 +22,7 @@ use datafusion::logical_expr::{
 use datafusion::sql::sqlparser::ast::BinaryOperator;
 use tidemill_core::Error;
 
+use super::collection::{ARRAY, ITEM, MAP};
 use super::scalar::evaluated;
 use crate::types::flink_type_name;
 
@@ -143,6 +144,16 @@ impl ExprPlanner for ArithmeticPlanner {
     }
 }
 
+/// What has a form of its own.
+fn collection_text(name: &str, args: &[String]) -> Option<String> {
+    match (name, args) {
+        (ARRAY, elements) => Some(format!("ARRAY[{}]", elements.join(", "))),
+        (MAP, entries) => Some(format!("MAP[{}]", entries.join(", "))),
+        (ITEM, [value, key]) => Some(format!("{value}[{key}]")),
+        _ => None,
+    }
+}
+
 /// An operand as a person would write it.
 pub(crate) fn sql_text(expr: &Expr) -> String {
     match expr {
@@ -154,6 +165,9 @@ pub(crate) fn sql_text(expr: &Expr) -> String {
             Some(arithmetic) => format!("({})", arithmetic.text),
             None => {
                 let args: Vec<String> = call.args.iter().map(sql_text).collect();
+                if let Some(text) = collection_text(call.func.name(), &args) {
+                    return text;
+                }
                 format!("{}({})", call.func.name().to_uppercase(), args.join(", "))
             }
         },

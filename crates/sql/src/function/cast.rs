@@ -29,6 +29,7 @@ use tidemill_core::Error;
 
 use super::scalar::evaluated;
 use crate::types::flink_type_name;
+pub(super) use print::float;
 
 /// The call for an expression; a value that can't be cast is an error, or NULL where the cast tries.
 pub(crate) fn cast_call(expr: Expr, to: DataType, tries: bool) -> Expr {

@@ -2,18 +2,48 @@
 
 pub mod aggregate;
 mod arithmetic;
+mod as_written;
 mod cast;
+mod collection;
+mod current_watermark;
 mod document;
+mod json;
 mod local_time;
 mod scalar;
+#[cfg(test)]
+mod tests;
 pub(crate) mod time;
+
+use std::sync::Arc;
+
+use datafusion::logical_expr::AggregateUDF;
+use tidemill_runtime::time_zone::TimeZone;
 
 pub(crate) use aggregate::Ordered;
 pub use aggregate::aggregates;
 pub(crate) use arithmetic::{Arithmetic, ArithmeticPlanner, decimal_of_integer, sql_text};
+pub(crate) use as_written::{AS_WRITTEN, AsWritten};
 pub(crate) use cast::cast_call;
+pub(crate) use collection::{ARRAY, CollectionPlanner, EQUAL, ITEM, MAP, ROW, entry_types};
+pub(crate) use current_watermark::CurrentWatermark;
 pub use document::document;
+pub(crate) use json::{
+    ELEMENT as JSON_ELEMENT, IS_JSON, JsonPath, LIST as JSON_LIST, MEMBER as JSON_MEMBER, MEMBERS as JSON_MEMBERS,
+    RAW as JSON_RAW,
+};
 pub(crate) use local_time::Clock;
-pub(crate) use scalar::names as scalar_names;
 pub use scalar::scalars;
-pub(crate) use scalar::{Function, LIKE, SIMILAR_TO};
+pub(crate) use scalar::{BETWEEN_SYMMETRIC, BINARY, CHAR, Function, LIKE, SIMILAR_TO, VARBINARY, VARCHAR};
+
+/// The names by which functions are called, sorted.
+pub(crate) fn names() -> Vec<String> {
+    let times = time::functions(TimeZone::UTC).into_iter().map(|f| f.name().to_owned());
+    let called = |f: &Arc<AggregateUDF>| [vec![f.name().to_owned()], f.aliases().to_vec()].concat();
+    let aggregates = aggregates().iter().flat_map(called).collect::<Vec<_>>();
+    let all = scalar::names().into_iter().chain(times).chain(aggregates);
+    // What a text can't write stands for a form of its own.
+    let mut names: Vec<String> = all.filter(|name| !name.contains(' ')).collect();
+    names.sort();
+    names.dedup();
+    names
+}

@@ -7,8 +7,10 @@ mod call;
 mod comparison;
 mod digest;
 mod encoding;
+mod length;
 mod numeric;
 mod pattern;
+mod printf;
 mod regex_cache;
 mod rounding;
 mod string;
@@ -20,8 +22,14 @@ use std::sync::Arc;
 use datafusion::execution::SessionStateDefaults;
 use datafusion::logical_expr::ScalarUDF;
 
+use super::AsWritten;
+use super::current_watermark::{self, CurrentWatermark};
+use super::json;
 pub(crate) use call::{Evaluate, Function, Parameter, Returns, Row, evaluated};
+pub(crate) use comparison::BETWEEN_SYMMETRIC;
+pub(crate) use length::{BINARY, CHAR, VARBINARY, VARCHAR};
 pub(crate) use pattern::{LIKE, SIMILAR_TO};
+pub(crate) use regex_cache::compiled;
 
 /// Functions of DataFusion's that answer as Flink's do, and what they are called with.
 ///
@@ -46,12 +54,20 @@ pub fn scalars() -> Vec<Arc<ScalarUDF>> {
     let named = |name: &str| OF_DATAFUSION.iter().any(|(known, ..)| *known == name);
     let theirs = all.into_iter().filter(|function| named(function.name()));
     let ours = table().map(|f| ScalarUDF::from(f.clone()).with_aliases(f.names[1..].iter().copied()));
-    theirs.chain(ours.chain(rounding::functions()).map(Arc::new)).collect()
+    theirs
+        .chain(
+            ours.chain(rounding::functions())
+                .chain(json::functions())
+                .chain([CurrentWatermark.into(), AsWritten.into()])
+                .map(Arc::new),
+        )
+        .collect()
 }
 
 /// Our own functions.
 fn table() -> impl Iterator<Item = &'static Function> {
-    let parts: [&'static [Function]; 8] = [
+    let parts: [&'static [Function]; 10] = [
+        &length::FUNCTIONS,
         &string::FUNCTIONS,
         &substring::FUNCTIONS,
         &pattern::FUNCTIONS,
@@ -60,8 +76,9 @@ fn table() -> impl Iterator<Item = &'static Function> {
         &url::FUNCTIONS,
         &numeric::FUNCTIONS,
         &comparison::FUNCTIONS,
+        &printf::FUNCTIONS,
     ];
-    parts.into_iter().flatten()
+    parts.into_iter().flatten().chain(super::collection::functions())
 }
 
 /// What a document says of a function.
@@ -79,15 +96,23 @@ pub(crate) fn entries() -> Vec<Entry> {
     let rewritten = REWRITTEN.iter().map(|&(_, usage, doc)| Entry { usage, doc, difference: "" });
     let theirs = OF_DATAFUSION.iter().map(|&(_, usage, doc)| Entry { usage, doc, difference: "" });
     let rounding = rounding::USAGES.iter().map(|&(usage, doc, difference)| Entry { usage, doc, difference });
+    let (usage, doc, difference) = current_watermark::USAGE;
+    let watermark = Entry { usage, doc, difference };
+    let json = json::USAGES.iter().map(|&(usage, doc, difference)| Entry { usage, doc, difference });
     let ours = table().map(|f| Entry { usage: f.usage, doc: f.doc, difference: f.difference });
-    let mut entries: Vec<Entry> = theirs.chain(rewritten).chain(ours).chain(rounding).collect();
+    let mut entries: Vec<Entry> =
+        theirs.chain(rewritten).chain(ours).chain(rounding).chain(json).chain([watermark]).collect();
     entries.sort_by_key(|entry| entry.usage);
     entries
 }
 
 /// The names by which functions are called.
 pub(crate) fn names() -> Vec<String> {
-    let ours = table().flat_map(|f| f.names.iter().copied());
+    let ours = table().flat_map(|f| f.names.iter().copied()).filter(|name| !name.contains(' '));
     let rewritten = REWRITTEN.iter().map(|(name, ..)| *name);
-    ours.chain(rewritten).chain(["ceil", "coalesce", "floor", "round", "truncate"]).map(str::to_owned).collect()
+    ours.chain(rewritten)
+        .chain(json::NAMES)
+        .chain(["ceil", "coalesce", "current_watermark", "floor", "round", "truncate"])
+        .map(str::to_owned)
+        .collect()
 }

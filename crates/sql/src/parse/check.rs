@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::{
     ast::{
-        CastKind, DataType, Distinct, Expr, Function, FunctionArguments, GroupByExpr, LimitClause, ObjectName,
+        CastKind, DataType, Distinct, Expr, Fetch, Function, FunctionArguments, GroupByExpr, LimitClause, ObjectName,
         ObjectNamePart, Query, Select, SelectFlavor, SetExpr, SetOperator, SetQuantifier, Spanned, TableFactor,
         TableFunctionArgs, TableWithJoins, TimezoneInfo, TypedString, Value, ValueWithSpan, VisitMut, VisitorMut,
     },
@@ -17,11 +17,13 @@ use datafusion::sql::sqlparser::{
 use tidemill_core::{Error, Result};
 
 use super::{
+    access,
     interval::{self, place},
+    json_call,
     refusal::Refusal,
     rewrite::rewrite,
     text::SqlText,
-    time_call,
+    time_call, unnest,
     window_call::{self, WindowFunction},
 };
 use crate::types;
@@ -64,6 +66,26 @@ impl Checker<'_> {
         ControlFlow::Break(refusal.at(self.sql).at(self.sql.excerpt(self.words("SELECT"))))
     }
 
+    /// `FETCH FIRST n ROWS ONLY` is `LIMIT n`.
+    fn fetch_as_limit(&self, fetch: Fetch, limit_clause: &mut Option<LimitClause>) -> Flow {
+        let form = "write FETCH FIRST n ROWS ONLY";
+        let Fetch { with_ties, percent, quantity } = fetch;
+        self.absent(!with_ties, "WITH TIES", form)?;
+        self.absent(!percent, "PERCENT", form)?;
+        let fetched = match quantity {
+            Some(fetched) => fetched,
+            None => return self.not_flink("FETCH without a number", self.words("FETCH"), form),
+        };
+        match limit_clause {
+            None => {
+                *limit_clause = Some(LimitClause::LimitOffset { limit: Some(fetched), offset: None, limit_by: vec![] })
+            }
+            Some(LimitClause::LimitOffset { limit: limit @ None, .. }) => *limit = Some(fetched),
+            Some(_) => return self.not_flink("LIMIT and FETCH together", self.words("FETCH"), "remove one of them"),
+        }
+        ControlFlow::Continue(())
+    }
+
     fn not_yet(&self, what: &str, span: Span) -> Flow {
         self.refuse(Refusal::new(format!("{what} is not supported yet"), span))
     }
@@ -100,7 +122,9 @@ impl VisitorMut for Checker<'_> {
         } = query;
         let recursive = with.as_ref().is_some_and(|with| with.recursive);
         self.absent(!recursive, "WITH RECURSIVE", "write the steps out")?;
-        self.absent(fetch.is_none(), "FETCH", "write LIMIT n")?;
+        if let Some(fetch) = fetch.take() {
+            self.fetch_as_limit(fetch, limit_clause)?;
+        }
         self.absent(locks.is_empty() && for_clause.is_none(), "FOR", "remove the clause")?;
         self.absent(settings.is_none(), "SETTINGS", "write SET 'key' = 'value' before the query")?;
         self.absent(format_clause.is_none(), "FORMAT", "the format is an option of the sink table")?;
@@ -119,6 +143,9 @@ impl VisitorMut for Checker<'_> {
 
     fn pre_visit_select(&mut self, select: &mut Select) -> Flow {
         self.from = select.select_token.0.span.start;
+        if let Err(refusal) = unnest::fold(&mut select.from) {
+            return self.refuse(refusal);
+        }
         self.check_select(select)
     }
 
@@ -135,7 +162,7 @@ impl VisitorMut for Checker<'_> {
     }
 
     fn pre_visit_expr(&mut self, expr: &mut Expr) -> Flow {
-        if let Err(refusal) = time_call::rewrite(expr) {
+        if let Err(refusal) = time_call::rewrite(expr).and_then(|()| access::rewrite(expr)) {
             return self.refuse(refusal);
         }
         rewrite(expr);
@@ -157,7 +184,6 @@ impl VisitorMut for Checker<'_> {
                 }
                 _ => self.not_flink("this form of a cast", place(expr), "write CAST(value AS type)"),
             },
-            Expr::Array(_) => self.not_yet("ARRAY[...]", place(expr)),
             other => match foreign(other) {
                 Some((what, instead)) => self.not_flink(what, place(other), instead),
                 None => ControlFlow::Continue(()),
@@ -289,6 +315,11 @@ impl Checker<'_> {
                 sample,
                 index_hints,
             } => {
+                match unnest::is_unnest(factor) {
+                    Ok(false) => {}
+                    Ok(true) => return ControlFlow::Continue(()),
+                    Err(refusal) => return self.refuse(refusal),
+                }
                 if args.is_some() {
                     let message = format!("the table function {name} is not supported yet");
                     let known = WindowFunction::ALL.map(WindowFunction::name).join(", ");
@@ -317,7 +348,7 @@ impl Checker<'_> {
                 }
             }
             TableFactor::Function { .. } => self.not_yet("LATERAL", self.words("LATERAL")),
-            TableFactor::UNNEST { .. } => self.not_yet("UNNEST", self.words("UNNEST")),
+            TableFactor::NestedJoin { .. } if unnest::unnests(factor).is_some() => ControlFlow::Continue(()),
             TableFactor::NestedJoin { .. } => self.not_yet("JOIN", self.words("JOIN")),
             TableFactor::MatchRecognize { .. } => self.not_yet("MATCH_RECOGNIZE", self.words("MATCH_RECOGNIZE")),
             TableFactor::TableFunction { .. } => {
@@ -344,6 +375,9 @@ impl Checker<'_> {
 
     fn check_function(&self, function: &mut Function) -> Flow {
         lower_case(&mut function.name);
+        if let Err(refusal) = json_call::check(function) {
+            return self.refuse(refusal);
+        }
         let span = function.name.span();
         let name = function.name.to_string();
         if function.over.is_some() && name != "row_number" {

@@ -1,4 +1,5 @@
-//! `CREATE TABLE`: its columns, key, watermark and options.
+//! `CREATE TABLE`: its columns, key, watermark and options. Of one that is `LIKE` another, the names are resolved when the
+//! other's parts are there.
 
 use arrow::datatypes::DataType;
 use datafusion::sql::sqlparser::{ast::Ident, parser::Parser, tokenizer::Token};
@@ -6,7 +7,9 @@ use tidemill_core::{Error, Excerpt, Result};
 
 use super::{
     cursor::Cursor,
+    like,
     statement::{ColumnDef, ColumnKind, CreateTable, WatermarkDef},
+    text::SqlText,
 };
 use crate::types;
 
@@ -20,7 +23,8 @@ struct Body {
     primary_key: Vec<Ident>,
 }
 
-/// `CREATE [TEMPORARY] TABLE [IF NOT EXISTS] name (...) [COMMENT '...'] [PARTITIONED BY (...)] WITH (...)`
+/// `CREATE [TEMPORARY] TABLE [IF NOT EXISTS] name [(...)] [COMMENT '...'] [PARTITIONED BY (...)] [WITH (...)] [LIKE ...]`;
+/// without `LIKE`, columns and options must be there.
 pub(super) fn create_table(cursor: &mut Cursor<'_>) -> Result<CreateTable> {
     let start = cursor.start();
     cursor.expect_words("CREATE")?;
@@ -29,27 +33,22 @@ pub(super) fn create_table(cursor: &mut Cursor<'_>) -> Result<CreateTable> {
     let if_not_exists = cursor.eat_words("IF NOT EXISTS");
     let name = cursor.name("the name of a table")?;
     refuse_clause(cursor)?;
-    let mut body = body(cursor)?;
+    let body = if cursor.at_words("LIKE") || cursor.at_words("WITH") { Body::default() } else { body(cursor)? };
     let comment = cursor.comment()?;
     refuse_clause(cursor)?;
     let partitioned_by =
         if cursor.eat_words("PARTITIONED BY") { cursor.names("the name of a column")? } else { vec![] };
     refuse_clause(cursor)?;
-    if !cursor.at_words("WITH") {
-        let lacks = if matches!(cursor.peek(), Token::SemiColon | Token::EOF) {
-            cursor.sql.error_at(name.span, format!("the table {} has no WITH (...)", name.value))
-        } else {
-            cursor.unexpected("WITH (...)")
-        };
-        return Err(lacks.hint("add WITH ('connector' = '...', ...): it says where the rows are"));
-    }
-    cursor.advance();
-    let options = options(cursor)?;
+    let with = cursor.eat_words("WITH");
+    let options = if with { options(cursor)? } else { vec![] };
     refuse_clause(cursor)?;
-    resolve(cursor, &mut body, &partitioned_by)?;
+    let like = like::like(cursor)?;
+    if like.is_none() {
+        check_whole(cursor, &name, with, body.columns.is_empty())?;
+    }
     let Body { columns, watermark, primary_key } = body;
     let excerpt = cursor.excerpt_since(start);
-    Ok(CreateTable {
+    let create = CreateTable {
         name,
         if_not_exists,
         temporary,
@@ -58,15 +57,32 @@ pub(super) fn create_table(cursor: &mut Cursor<'_>) -> Result<CreateTable> {
         primary_key,
         partitioned_by,
         options,
+        like,
         comment,
         excerpt,
-    })
+    };
+    if create.like.is_some() { Ok(create) } else { resolve(cursor.sql, create) }
+}
+
+/// What a table needs that is not like another.
+fn check_whole(cursor: &Cursor<'_>, name: &Ident, with: bool, no_columns: bool) -> Result<()> {
+    if no_columns && with {
+        return Err(cursor.sql.error_at(name.span, "the table has no columns"));
+    }
+    if with {
+        return Ok(());
+    }
+    let lacks = if matches!(cursor.peek(), Token::SemiColon | Token::EOF) {
+        cursor.sql.error_at(name.span, format!("the table {} has no WITH (...)", name.value))
+    } else {
+        cursor.unexpected("WITH (...)")
+    };
+    Err(lacks.hint("add WITH ('connector' = '...', ...): it says where the rows are"))
 }
 
 /// Refuses what Flink has after a table's name or columns and we have not.
 fn refuse_clause(cursor: &Cursor<'_>) -> Result<()> {
     let refused = [
-        ("LIKE", "CREATE TABLE ... LIKE", "repeat the columns and options"),
         ("AS", "CREATE TABLE ... AS SELECT", "declare the table with its columns, then INSERT INTO it"),
         ("DISTRIBUTED", "DISTRIBUTED", "remove it"),
         ("USING", "USING", "name the connector in WITH ('connector' = '...')"),
@@ -82,7 +98,6 @@ fn body(cursor: &mut Cursor<'_>) -> Result<Body> {
     if !cursor.eat(&Token::LParen) {
         return Err(cursor.unexpected("the columns in parentheses"));
     }
-    let start = cursor.start();
     let mut body = Body::default();
     loop {
         item(cursor, &mut body)?;
@@ -94,9 +109,6 @@ fn body(cursor: &mut Cursor<'_>) -> Result<Body> {
             let missing = matches!(cursor.peek(), Token::Word(_));
             return Err(if missing { error.hint("is a comma missing before it?") } else { error });
         }
-    }
-    if body.columns.is_empty() {
-        return Err(cursor.sql.error_at(cursor.span_since(start), "the table has no columns"));
     }
     Ok(body)
 }
@@ -117,8 +129,6 @@ fn item(cursor: &mut Cursor<'_>, body: &mut Body) -> Result<()> {
         watermark(cursor, body)
     } else if cursor.at_words("UNIQUE") && *cursor.peek_nth(1) == Token::LParen {
         Err(cursor.refuse_next(1, "UNIQUE is not supported").hint(KEY_FORM))
-    } else if cursor.at_words("LIKE") {
-        refuse_clause(cursor)
     } else {
         column(cursor, body)
     }
@@ -276,17 +286,20 @@ fn quoted(error: Error, cursor: &Cursor<'_>) -> Error {
 }
 
 /// Names in the key, the watermark and the partitions must be columns; key columns are never NULL.
-fn resolve(cursor: &Cursor<'_>, body: &mut Body, partitioned_by: &[Ident]) -> Result<()> {
-    let names: Vec<String> = body.columns.iter().map(|c| c.name.value.clone()).collect();
-    let time_column = body.watermark.iter().map(|w| &w.column);
-    for ident in time_column.chain(&body.primary_key).chain(partitioned_by) {
+///
+/// # Errors
+/// A name that is no column, and a key column that is not stored.
+pub(crate) fn resolve(sql: &SqlText, mut create: CreateTable) -> Result<CreateTable> {
+    let names: Vec<String> = create.columns.iter().map(|c| c.name.value.clone()).collect();
+    let time_column = create.watermark.iter().map(|w| &w.column);
+    for ident in time_column.chain(&create.primary_key).chain(&create.partitioned_by) {
         if !names.contains(&ident.value) {
-            let error = cursor.sql.error_at(ident.span, format!("the table has no column {}", ident.value));
+            let error = sql.error_at(ident.span, format!("the table has no column {}", ident.value));
             return Err(error.hint(format!("its columns are {}", names.join(", "))));
         }
     }
-    for column in &mut body.columns {
-        let in_key = body.primary_key.iter().any(|key| key.value == column.name.value);
+    for column in &mut create.columns {
+        let in_key = create.primary_key.iter().any(|key| key.value == column.name.value);
         match &mut column.kind {
             ColumnKind::Physical { nullable, .. } if in_key => *nullable = false,
             ColumnKind::Computed(_) | ColumnKind::Metadata { .. } if in_key => {
@@ -297,5 +310,5 @@ fn resolve(cursor: &Cursor<'_>, body: &mut Body, partitioned_by: &[Ident]) -> Re
             _ => {}
         }
     }
-    Ok(())
+    Ok(create)
 }

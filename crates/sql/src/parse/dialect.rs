@@ -10,6 +10,9 @@ use datafusion::sql::sqlparser::{
     tokenizer::{Span, Token},
 };
 
+use super::{case, json_call, predicate};
+use crate::function::MAP;
+
 /// The most operators in one chain (`a + b + c`): its tree is as deep as the chain is long, and is
 /// visited, copied and dropped by recursion.
 pub(super) const MAX_OPERATORS: usize = 250;
@@ -83,7 +86,10 @@ fn chain_length(mut expr: &Expr) -> usize {
             Expr::AnyOp { left, .. } | Expr::AllOp { left, .. } => left,
             Expr::AtTimeZone { timestamp, .. } => timestamp,
             Expr::JsonAccess { value, .. } => value,
-            _ => break,
+            other => match predicate::operand(other) {
+                Some(operand) => operand,
+                None => break,
+            },
         };
         length += 1;
     }
@@ -170,14 +176,24 @@ impl Dialect for FlinkDialect {
             (Token::Word(word), Token::Word(_) | Token::SingleQuotedString(_)) if word.keyword == Keyword::TABLE => {
                 Some(table_argument(parser))
             }
+            (Token::Word(word), _) if word.keyword == Keyword::CASE && word.quote_style.is_none() => {
+                Some(case::case(parser))
+            }
+            (Token::Word(word), Token::LParen) => json_call::reader(&word.value).map(|read| read(parser)),
+            (Token::Word(word), Token::LBracket) if word.keyword == Keyword::MAP && word.quote_style.is_none() => {
+                Some(map(parser))
+            }
             _ => None,
         }
     }
 
-    fn parse_infix(&self, _parser: &mut Parser<'_>, expr: &Expr, _precedence: u8) -> Option<Result<Expr, ParserError>> {
+    fn parse_infix(&self, parser: &mut Parser<'_>, expr: &Expr, _precedence: u8) -> Option<Result<Expr, ParserError>> {
         let too_long = chain_length(expr) >= MAX_OPERATORS;
         self.chain_too_long.set(too_long);
-        too_long.then_some(Err(ParserError::RecursionLimitExceeded))
+        if too_long {
+            return Some(Err(ParserError::RecursionLimitExceeded));
+        }
+        predicate::predicate(parser, expr)
     }
 }
 
@@ -196,6 +212,15 @@ fn table_argument(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
     Ok(table_marker(keyword.span, names(name), partition_by))
 }
 
+/// Reads `MAP[key, value, ...]`.
+fn map(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
+    let keyword = parser.expect_keyword(Keyword::MAP)?;
+    parser.expect_token(&Token::LBracket)?;
+    let entries = parser.parse_comma_separated(Parser::parse_expr)?;
+    parser.expect_token(&Token::RBracket)?;
+    Ok(call(Ident::with_span(keyword.span, MAP), entries))
+}
+
 /// The call that stands for `TABLE data PARTITION BY ...`; the data are names, or a subquery.
 pub(super) fn table_marker(span: Span, data: Expr, partition_by: Vec<Ident>) -> Expr {
     let mut args = vec![data];
@@ -206,7 +231,7 @@ pub(super) fn table_marker(span: Span, data: Expr, partition_by: Vec<Ident>) -> 
 }
 
 /// A plain call of a function.
-pub(super) fn call(name: Ident, args: Vec<Expr>) -> Expr {
+pub(crate) fn call(name: Ident, args: Vec<Expr>) -> Expr {
     let args = args.into_iter().map(|arg| FunctionArg::Unnamed(FunctionArgExpr::Expr(arg))).collect();
     let list = FunctionArgumentList { duplicate_treatment: None, args, clauses: vec![] };
     Expr::Function(Function {

@@ -39,7 +39,7 @@ fn signed(expr: &Expr) -> Result<i64, Refusal> {
         Expr::Nested(inner) => return signed(inner),
         _ => return Err(Refusal::new("expected an interval", place(expr)).hint(FORM)),
     };
-    match parts(interval)? {
+    match amount(interval)? {
         Amount::Milliseconds(ms) => Ok(ms),
         Amount::Months(_) => {
             Err(Refusal::new("a window can't be months or years long: they differ in length", place(expr))
@@ -50,7 +50,7 @@ fn signed(expr: &Expr) -> Result<i64, Refusal> {
 
 /// Rewrites the forms that DataFusion does not read (`'1:30' MINUTE TO SECOND`, `DAY(3)`) to one unit.
 pub(super) fn simplify(interval: &mut Interval) -> Result<(), Refusal> {
-    let amount = parts(interval)?;
+    let amount = amount(interval)?;
     let compound = interval.last_field.is_some();
     interval.leading_precision = None;
     interval.fractional_seconds_precision = None;
@@ -71,12 +71,12 @@ pub(super) fn simplify(interval: &mut Interval) -> Result<(), Refusal> {
 }
 
 /// What an interval literal says: the two kinds do not mix.
-enum Amount {
+pub(super) enum Amount {
     Months(i64),
     Milliseconds(i64),
 }
 
-fn parts(interval: &Interval) -> Result<Amount, Refusal> {
+pub(super) fn amount(interval: &Interval) -> Result<Amount, Refusal> {
     let span = place(&interval.value);
     let (negative, text) = literal(&interval.value)?;
     let Some(leading) = &interval.leading_field else {

@@ -4,11 +4,16 @@
 //! statements off them and leave queries and expressions to sqlparser, and `check` goes over every
 //! query: a clause that is parsed is either kept or refused by name, never dropped.
 
+mod access;
+mod case;
 mod check;
 mod create_table;
 mod cursor;
 mod dialect;
 mod interval;
+mod json_call;
+mod like;
+mod predicate;
 mod refusal;
 mod rewrite;
 mod script;
@@ -17,18 +22,24 @@ mod syntax_error;
 mod text;
 mod time_call;
 mod tokens;
+mod unnest;
 mod window_call;
+mod words;
 
 #[cfg(test)]
 mod tests;
 
 use tidemill_core::{Error, Result};
 
+pub(crate) use create_table::resolve;
 pub use dialect::FlinkDialect;
+pub(crate) use dialect::call;
 pub(crate) use interval::place;
 pub use interval::{interval_ms, offset_ms};
+pub use like::{Feature, Like, Strategy};
 pub use statement::{ColumnDef, ColumnKind, CreateTable, CreateView, Insert, Statement, WatermarkDef};
 pub use text::SqlText;
+pub(crate) use unnest::{UnnestCall, unnest_call, unnests};
 pub(crate) use window_call::table_factor;
 pub use window_call::{WindowCall, WindowFunction, window_call};
 

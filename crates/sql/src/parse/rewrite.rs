@@ -2,11 +2,12 @@
 //! planner then knows one form of each.
 
 use datafusion::sql::sqlparser::ast::{
-    self, CaseWhen, CastKind, DataType, ExactNumberInfo, Expr, Function, FunctionArg, FunctionArgExpr,
-    FunctionArguments, Ident, TrimWhereField, Value, helpers::attached_token::AttachedToken,
+    self, BinaryLength, CaseWhen, CastKind, CharacterLength, DataType, ExactNumberInfo, Expr, Function, FunctionArg,
+    FunctionArgExpr, FunctionArguments, Ident, TrimWhereField, Value, helpers::attached_token::AttachedToken,
 };
 
 use super::dialect::call;
+use crate::function::{BINARY, CHAR, ROW, VARBINARY, VARCHAR};
 
 /// Rewrites one expression; those below it are visited later.
 pub(super) fn rewrite(expr: &mut Expr) {
@@ -28,6 +29,13 @@ pub(super) fn rewrite(expr: &mut Expr) {
             }
             _ => None,
         },
+        // As in Flink, it wins over a column of this name that is not in backticks.
+        Expr::Identifier(ident) if ident.quote_style.is_none() && ident.value.eq_ignore_ascii_case("PI") => {
+            Some(call(Ident::with_span(ident.span, "pi"), vec![]))
+        }
+        Expr::Cast { .. } => return with_length(expr),
+        // A tuple of names and literals is left to the planner: the arguments of TABLE are marked by such.
+        Expr::Tuple(fields) if !fields.iter().all(is_plain) => Some(call(Ident::new(ROW), std::mem::take(fields))),
         Expr::Function(function) => abbreviation(function),
         Expr::Substring { expr, substring_from, substring_for, .. } => {
             let parts = [Some(expr), substring_from.as_mut(), substring_for.as_mut()];
@@ -50,6 +58,42 @@ pub(super) fn rewrite(expr: &mut Expr) {
     };
     if let Some(rewritten) = rewritten {
         *expr = rewritten;
+    }
+}
+
+fn is_plain(expr: &Expr) -> bool {
+    matches!(expr, Expr::Identifier(_) | Expr::Value(_))
+}
+
+/// A cast to a type with a length casts to the type without, and cuts or fills what comes of it.
+fn with_length(expr: &mut Expr) {
+    let Expr::Cast { data_type, .. } = expr else { return };
+    let Some((name, length)) = length_of(data_type) else { return };
+    let text = matches!(name, CHAR | VARCHAR);
+    *data_type = if text { DataType::String(None) } else { DataType::Bytes(None) };
+    let cast = std::mem::replace(expr, Expr::Value(Value::Null.into()));
+    let length = Expr::Value(Value::Number(length.to_string(), false).into());
+    *expr = call(Ident::new(name), vec![cast, length]);
+}
+
+/// The call that cuts to the type's length, and the length; a CHAR without one has 1, and a VARCHAR has none.
+fn length_of(data_type: &DataType) -> Option<(&'static str, i32)> {
+    let (name, length) = match data_type {
+        DataType::Char(length) | DataType::Character(length) => (CHAR, length.map_or(Some(1), characters)?),
+        DataType::Varchar(length) | DataType::CharVarying(length) | DataType::CharacterVarying(length) => {
+            (VARCHAR, characters((*length)?)?)
+        }
+        DataType::Binary(length) => (BINARY, length.unwrap_or(1)),
+        DataType::Varbinary(Some(BinaryLength::IntegerLength { length })) => (VARBINARY, *length),
+        _ => return None,
+    };
+    i32::try_from(length).ok().filter(|length| *length > 0).map(|length| (name, length))
+}
+
+fn characters(length: CharacterLength) -> Option<u64> {
+    match length {
+        CharacterLength::IntegerLength { length, unit: None } => Some(length),
+        _ => None,
     }
 }
 

@@ -80,6 +80,8 @@ fn statement(cursor: &mut Cursor<'_>) -> Result<Statement> {
         cursor.relation().map(Statement::Describe)
     } else if cursor.eat_words("SHOW TABLES") {
         Ok(Statement::ShowTables)
+    } else if cursor.eat_words("SHOW FUNCTIONS") {
+        Ok(Statement::ShowFunctions)
     } else if cursor.eat_words("SHOW VIEWS") {
         Ok(Statement::ShowViews)
     } else if cursor.eat_words("SHOW CREATE TABLE") || cursor.eat_words("SHOW CREATE VIEW") {

@@ -4,6 +4,8 @@ use arrow::datatypes::DataType;
 use datafusion::sql::sqlparser::ast::{Expr, Ident, Query};
 use tidemill_core::Excerpt;
 
+use super::like::Like;
+
 /// One statement.
 #[derive(Debug, Clone)]
 #[allow(clippy::large_enum_variant, reason = "a handful of statements a file")]
@@ -27,6 +29,8 @@ pub enum Statement {
     Explain(Box<Statement>),
     /// `SHOW TABLES`
     ShowTables,
+    /// `SHOW FUNCTIONS`
+    ShowFunctions,
     /// `SHOW VIEWS`
     ShowViews,
     /// `SHOW CREATE TABLE name` or `SHOW CREATE VIEW name`
@@ -42,9 +46,10 @@ pub enum Statement {
     },
 }
 
-/// `CREATE [TEMPORARY] TABLE [IF NOT EXISTS] name (...) [COMMENT '...'] [PARTITIONED BY (...)] WITH (...)`
+/// `CREATE [TEMPORARY] TABLE [IF NOT EXISTS] name (...) [COMMENT '...'] [PARTITIONED BY (...)] WITH (...) [LIKE ...]`
 ///
-/// Column names are unique, and the key, the partition columns and the watermark name declared columns.
+/// Column names are unique, and the key, the partition columns and the watermark name declared columns: of this table, or
+/// of the one that it is like.
 #[derive(Debug, Clone)]
 pub struct CreateTable {
     /// The table's name.
@@ -63,6 +68,8 @@ pub struct CreateTable {
     pub partitioned_by: Vec<Ident>,
     /// `WITH ('key' = 'value', ...)`, with the place of each key. Keys are unique.
     pub options: Vec<(String, String, Excerpt)>,
+    /// `LIKE base (...)`
+    pub like: Option<Like>,
     /// `COMMENT '...'`
     pub comment: Option<String>,
     /// The place of the whole statement.

@@ -3,11 +3,16 @@
 //! is refused.
 
 use datafusion::sql::sqlparser::ast::{
-    CeilFloorKind, DateTimeField, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident,
+    CastKind, CeilFloorKind, DataType, DateTimeField, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments,
+    Ident, UnaryOperator, Value,
 };
 use datafusion::sql::sqlparser::tokenizer::Span;
 
-use super::{dialect::call, interval::place, refusal::Refusal};
+use super::{
+    dialect::call,
+    interval::{self, Amount, place},
+    refusal::Refusal,
+};
 use crate::function::time::{ADD, CEIL, DIFF, EXTRACT, FLOOR, Unit};
 
 /// What a unit is used for.
@@ -19,6 +24,7 @@ type Use = fn(Unit) -> bool;
 /// A unit that the call does not take, and what tells the present time.
 pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Refusal> {
     let rewritten = match expr {
+        Expr::Extract { field, expr, .. } if matches!(**expr, Expr::Interval(_)) => of_interval(field, expr)?,
         Expr::Extract { field, expr, .. } => {
             let name = unit(EXTRACT, "EXTRACT", &field.to_string(), place(expr), |_| true)?;
             call(Ident::new(name), vec![std::mem::replace(&mut **expr, nothing())])
@@ -34,6 +40,42 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Refusal> {
     };
     *expr = rewritten;
     Ok(())
+}
+
+/// A part of an interval, which is a literal: so it is known here.
+fn of_interval(field: &DateTimeField, expr: &Expr) -> Result<Expr, Refusal> {
+    let Expr::Interval(interval) = expr else { return Ok(nothing()) };
+    let name = field.to_string().to_uppercase();
+    let part = match (interval::amount(interval)?, name.as_str()) {
+        (Amount::Months(months), "YEAR") => months / 12,
+        (Amount::Months(months), "QUARTER") => months % 12 / 3 + 1,
+        (Amount::Months(months), "MONTH") => months % 12,
+        (Amount::Milliseconds(ms), "DAY") => ms / 86_400_000,
+        (Amount::Milliseconds(ms), "HOUR") => ms / 3_600_000 % 24,
+        (Amount::Milliseconds(ms), "MINUTE") => ms / 60_000 % 60,
+        (Amount::Milliseconds(ms), "SECOND") => ms / 1_000 % 60,
+        (Amount::Milliseconds(ms), "MILLISECOND") => ms % 1_000,
+        (amount, _) => {
+            let units = match amount {
+                Amount::Months(_) => "YEAR, QUARTER, MONTH",
+                Amount::Milliseconds(_) => "DAY, HOUR, MINUTE, SECOND, MILLISECOND",
+            };
+            return Err(Refusal::new(format!("there is no {name} in this interval"), place(expr))
+                .hint(format!("its units are {units}")));
+        }
+    };
+    let number = |part: i64| Expr::Value(Value::Number(part.unsigned_abs().to_string(), false).into());
+    let value = match part {
+        ..0 => Expr::UnaryOp { op: UnaryOperator::Minus, expr: Box::new(number(part)) },
+        _ => number(part),
+    };
+    Ok(Expr::Cast {
+        kind: CastKind::Cast,
+        expr: Box::new(value),
+        data_type: DataType::BigInt(None),
+        array: false,
+        format: None,
+    })
 }
 
 fn nothing() -> Expr {
@@ -76,7 +118,7 @@ fn unit(prefix: &str, shown: &str, unit: &str, span: Span, taken: Use) -> Result
 
 /// The present time is another in each run: a live run and its batch could not agree.
 fn refuse_present_time(name: &str, function: &Function) -> Result<(), Refusal> {
-    const PRESENT: [&str; 10] = [
+    const PRESENT: [&str; 9] = [
         "current_date",
         "current_time",
         "current_timestamp",
@@ -85,7 +127,6 @@ fn refuse_present_time(name: &str, function: &Function) -> Result<(), Refusal> {
         "localtimestamp",
         "now",
         "proctime",
-        "current_watermark",
         "unix_timestamp",
     ];
     let no_arguments = match &function.args {
@@ -94,10 +135,6 @@ fn refuse_present_time(name: &str, function: &Function) -> Result<(), Refusal> {
         FunctionArguments::Subquery(_) => false,
     };
     let span = function.name.0.first().and_then(|part| part.as_ident()).map_or(Span::empty(), |ident| ident.span);
-    if name == "current_watermark" {
-        return Err(Refusal::new("CURRENT_WATERMARK is not supported", span)
-            .hint("a history has no watermark; late rows go to the table of SET 'tidemill.late-output...'"));
-    }
     if no_arguments && PRESENT.contains(&name) {
         let name = name.to_uppercase();
         return Err(Refusal::new(format!("{name} is not supported: it is another in each run"), span)

@@ -45,6 +45,7 @@ pub(super) fn tokenize(sql: &SqlText) -> Result<Vec<TokenWithSpan>> {
         kept.push(token);
     }
     rewrite_rows(&mut kept);
+    rewrite_calls(&mut kept);
     limit_types(sql, &kept)?;
     rewrite_local_time_zones(&mut kept);
     Ok(kept)
@@ -55,6 +56,21 @@ fn rewrite_rows(tokens: &mut [TokenWithSpan]) {
     for i in 1..tokens.len() {
         if tokens[i].token == Token::Lt && is_keyword(&tokens[i - 1], Keyword::ROW) {
             tokens[i - 1].token = Token::make_keyword("STRUCT");
+        }
+    }
+}
+
+/// `CEILING(` is the long name of `CEIL(`, and `TRIM(BOTH FROM` leaves out the space that it trims.
+fn rewrite_calls(tokens: &mut Vec<TokenWithSpan>) {
+    for i in (1..tokens.len()).rev() {
+        let opens = tokens[i].token == Token::LParen;
+        if opens && matches!(&tokens[i - 1].token, Token::Word(w) if w.value.eq_ignore_ascii_case("CEILING")) {
+            tokens[i - 1].token = Token::make_keyword("CEIL");
+        }
+        let side = [Keyword::BOTH, Keyword::LEADING, Keyword::TRAILING].iter().any(|k| is_keyword(&tokens[i - 1], *k));
+        if side && is_keyword(&tokens[i], Keyword::FROM) {
+            let space = TokenWithSpan::new(Token::SingleQuotedString(" ".to_owned()), tokens[i].span);
+            tokens.insert(i, space);
         }
     }
 }

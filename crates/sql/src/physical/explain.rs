@@ -23,7 +23,8 @@ pub async fn explain(pipeline: &Pipeline, statement: &PlannedStatement) -> Resul
     };
     let state = pipeline.session.state();
     let at_statement = |e| plan_error(e, &statement.excerpt);
-    let optimized = state.optimize(&statement.plan).map_err(at_statement)?;
+    let plan = batch::sessions_apart(statement.plan.clone());
+    let optimized = plan.and_then(|plan| state.optimize(&plan)).map_err(at_statement)?;
     let physical = batch::physical_plan(&optimized, &state, &Arc::default()).await.map_err(at_statement)?;
     Ok(format!(
         "== Logical plan ==\n{}\n\n== Live ==\n{live}\n== Batch ==\n{}",

@@ -12,6 +12,6 @@ mod source_columns;
 pub(crate) use by_name::by_name;
 pub use check::{Checked, Finding, LivePlan, Severity, check};
 pub use explain::explain;
-pub(crate) use identity::IDENTITY;
+pub(crate) use identity::{IDENTITY, ROW_WATERMARK};
 pub use outputs::{LateSink, Outputs};
-pub(crate) use source_columns::{SourceColumns, source_columns};
+pub(crate) use source_columns::{SourceColumns, event_time_spec, source_columns};

@@ -8,7 +8,9 @@ use datafusion::common::{Column, DFSchema, Result};
 use datafusion::logical_expr::Expr;
 use datafusion::physical_expr::PhysicalExpr;
 
-use crate::catalog::Table;
+use tidemill_runtime::graph::EventTimeSpec;
+
+use crate::catalog::{EventTimeColumn, Table};
 
 /// The columns of a scan.
 pub(crate) struct SourceColumns {
@@ -16,6 +18,17 @@ pub(crate) struct SourceColumns {
     pub(crate) decoded: SchemaRef,
     /// How the wanted ones are made of those; `None` where they are the same.
     pub(crate) computed: Option<Arc<[Arc<dyn PhysicalExpr>]>>,
+}
+
+/// Where event time stands among `columns` of its table, and how a row's claim is made of them.
+pub(crate) fn event_time_spec(
+    time: &EventTimeColumn,
+    columns: &SchemaRef,
+    state: &dyn Session,
+) -> Result<EventTimeSpec> {
+    let schema = DFSchema::try_from(columns.as_ref().clone())?;
+    let watermark = state.create_physical_expr(time.watermark.clone(), &schema)?;
+    Ok(EventTimeSpec { column: columns.index_of(&time.name)?, range: time.range, watermark })
 }
 
 /// `wanted` are columns of the table.

@@ -9,6 +9,7 @@ use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, lit};
 use tidemill_core::{Error, Result};
 
 use crate::catalog::Table;
+use crate::function::cast_call;
 use crate::parse::Insert;
 use crate::plan::plan_error;
 use crate::types::flink_type_name;
@@ -84,6 +85,10 @@ fn cast((column, given): &(Column, FieldRef), wanted: &FieldRef, target: &Table,
         })
         .at(insert.excerpt.clone()));
     }
+    // Of collections, Arrow would go by the names of fields; they go by position.
+    if from.is_nested() {
+        return Ok(cast_call(expr, to.clone(), false));
+    }
     Ok(Expr::Cast(Cast::new(Box::new(expr), to.clone())))
 }
 
@@ -101,7 +106,7 @@ fn null(wanted: &FieldRef, target: &Table, insert: &Insert) -> Result<Expr> {
 }
 
 /// Whether Flink's sinks take the one type for the other without a CAST: where no value is lost, or
-/// only digits of a decimal or of a second.
+/// only digits of a decimal or of a second; collections by their parts, and the fields of a row by their position.
 fn implicit(from: &DataType, to: &DataType) -> bool {
     use DataType as T;
     let rank = |t: &DataType| match t {
@@ -113,8 +118,14 @@ fn implicit(from: &DataType, to: &DataType) -> bool {
         T::Int64 => Some(4),
         _ => None,
     };
+    let part = |from: &DataType, to: &DataType| from == to || implicit(from, to);
     match (from, to) {
         (T::Null, _) => true,
+        (T::List(from), T::List(to)) => part(from.data_type(), to.data_type()),
+        (T::Map(from, _), T::Map(to, _)) => part(from.data_type(), to.data_type()),
+        (T::Struct(from), T::Struct(to)) => {
+            from.len() == to.len() && from.iter().zip(to).all(|(from, to)| part(from.data_type(), to.data_type()))
+        }
         (T::Decimal128(..), T::Decimal128(..) | T::Float32 | T::Float64) | (T::Float32, T::Float64) => true,
         (T::Timestamp(_, a), T::Timestamp(_, b)) => a.is_some() == b.is_some(),
         (T::Utf8 | T::Utf8View | T::LargeUtf8, T::Utf8View) => true,

@@ -63,7 +63,11 @@ impl Loader<'_> {
             Statement::CreateView(view) => self.in_query(&mut view.query),
             Statement::Explain(explained) => self.declare_quoted_paths(explained),
             Statement::Describe(name) | Statement::ShowCreate(name) => self.in_name(name),
-            Statement::Set { .. } | Statement::CreateTable(_) | Statement::ShowTables | Statement::ShowViews => Ok(()),
+            Statement::Set { .. }
+            | Statement::CreateTable(_)
+            | Statement::ShowTables
+            | Statement::ShowViews
+            | Statement::ShowFunctions => Ok(()),
         }
     }
 

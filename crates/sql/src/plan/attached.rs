@@ -7,6 +7,7 @@ use datafusion::logical_expr::utils::grouping_set_to_exprlist;
 use datafusion::logical_expr::{Aggregate, Expr, Extension, LogicalPlan};
 
 use super::{grouping_sets, unaliased};
+use crate::unnest::Unnest;
 use crate::window_tvf::{WINDOW_END, WINDOW_START, WINDOW_TIME, WindowTvf};
 
 /// A bound of a row's window.
@@ -36,6 +37,9 @@ impl Bound {
 pub(crate) fn bound_at(plan: &LogicalPlan, index: usize) -> Option<Bound> {
     match plan {
         LogicalPlan::Extension(Extension { node }) => {
+            if let Some(unnest) = node.as_any().downcast_ref::<Unnest>() {
+                return bound_at(&unnest.input, unnest.input_index(index)?);
+            }
             node.as_any().downcast_ref::<WindowTvf>()?;
             let fields = node.schema().fields();
             if index + 3 >= fields.len() { Bound::named(fields[index].name()) } else { None }
@@ -71,7 +75,9 @@ pub(crate) fn is_windowed(aggregate: &Aggregate) -> bool {
 /// The window function that attached the bounds of the plan's rows: the topmost.
 pub(crate) fn attached_by(plan: &LogicalPlan) -> Option<&WindowTvf> {
     match plan {
-        LogicalPlan::Extension(Extension { node }) => node.as_any().downcast_ref::<WindowTvf>(),
+        LogicalPlan::Extension(Extension { node }) if !node.as_any().is::<Unnest>() => {
+            node.as_any().downcast_ref::<WindowTvf>()
+        }
         other => other.inputs().into_iter().find_map(attached_by),
     }
 }

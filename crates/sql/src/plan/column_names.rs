@@ -1,11 +1,14 @@
-//! Names for what a query selects without one: `EXPR$0`, `EXPR$1`, by position, as Flink names them.
+//! Names for what a query selects without one, as Flink gives them: a field of a ROW gives its own, and other expressions
+//! are named by their position, `EXPR$0`, `EXPR$1`.
 
 use std::ops::ControlFlow;
 
-use datafusion::sql::sqlparser::ast::{Expr, Ident, Query, SelectItem, SetExpr, VisitMut, VisitorMut};
+use datafusion::sql::sqlparser::ast::{
+    Expr, Ident, OrderBy, OrderByKind, Query, Select, SelectItem, SetExpr, TableFactor, VisitMut, VisitorMut,
+};
 
 /// Gives a name to every expression without one, in the query and in its subqueries.
-pub(crate) fn position_columns(query: &mut Query) {
+pub(crate) fn name_columns(query: &mut Query) {
     let done: ControlFlow<()> = query.visit(&mut Namer);
     debug_assert!(done.is_continue());
 }
@@ -17,6 +20,9 @@ impl VisitorMut for Namer {
 
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
         name_items(&mut query.body);
+        if let (SetExpr::Select(select), Some(order_by)) = (query.body.as_ref(), query.order_by.as_mut()) {
+            order_by_names(select, order_by);
+        }
         ControlFlow::Continue(())
     }
 }
@@ -24,14 +30,11 @@ impl VisitorMut for Namer {
 fn name_items(body: &mut SetExpr) {
     match body {
         SetExpr::Select(select) => {
+            let table = table_name(select);
             for (position, item) in select.projection.iter_mut().enumerate() {
                 if let SelectItem::UnnamedExpr(expr) = item
-                    && !matches!(
-                        expr,
-                        Expr::Identifier(_) | Expr::CompoundIdentifier(_) | Expr::CompoundFieldAccess { .. }
-                    )
+                    && let Some(alias) = name(expr, table.as_deref(), position)
                 {
-                    let alias = Ident::with_quote('`', format!("EXPR${position}"));
                     *item = SelectItem::ExprWithAlias { expr: expr.clone(), alias };
                 }
             }
@@ -41,5 +44,44 @@ fn name_items(body: &mut SetExpr) {
             name_items(right);
         }
         _ => {}
+    }
+}
+
+/// Orders by the columns where it is by their expressions: a `SELECT DISTINCT` has nothing else to order by.
+fn order_by_names(select: &Select, order_by: &mut OrderBy) {
+    let OrderByKind::Expressions(exprs) = &mut order_by.kind else { return };
+    // A name alone is that of a column already, and first of one that is selected.
+    for order in exprs.iter_mut().filter(|order| !matches!(order.expr, Expr::Identifier(_))) {
+        let column = select.projection.iter().find_map(|item| match item {
+            SelectItem::ExprWithAlias { expr, alias } if *expr == order.expr => Some(alias.clone()),
+            _ => None,
+        });
+        if let Some(column) = column {
+            order.expr = Expr::Identifier(column);
+        }
+    }
+}
+
+/// The name of the column that an expression becomes; `None` where it has one.
+fn name(expr: &Expr, table: Option<&str>, position: usize) -> Option<Ident> {
+    match expr {
+        Expr::Identifier(_) | Expr::CompoundFieldAccess { .. } => None,
+        Expr::CompoundIdentifier(parts) => match parts.as_slice() {
+            [first, _] if Some(first.value.as_str()) == table => None,
+            [.., field] => Some(Ident::with_quote('`', field.value.clone())),
+            [] => None,
+        },
+        _ => Some(Ident::with_quote('`', format!("EXPR${position}"))),
+    }
+}
+
+/// What stands before the names of columns of the one table that is read.
+fn table_name(select: &Select) -> Option<String> {
+    match &select.from.first()?.relation {
+        TableFactor::Table { alias: Some(alias), .. } | TableFactor::Derived { alias: Some(alias), .. } => {
+            Some(alias.name.value.clone())
+        }
+        TableFactor::Table { name, .. } => name.0.last()?.as_ident().map(|ident| ident.value.clone()),
+        _ => None,
     }
 }

@@ -5,7 +5,6 @@ use datafusion::error::DataFusionError;
 use tidemill_core::{Error, ErrorKind, Excerpt};
 use tidemill_runtime::connector::nearest;
 use tidemill_runtime::engine_error;
-use tidemill_runtime::time_zone::TimeZone;
 
 use crate::function;
 use crate::parse::SqlText;
@@ -118,12 +117,15 @@ fn plan_message(message: &str, excerpt: &Excerpt) -> Error {
         }
         let error = Error::invalid(format!("there is no function '{}'", name.to_uppercase()));
         // DataFusion proposes names in no order, and such as are not called from SQL.
-        let names: Vec<String> = function_names();
+        let names = function::names();
         let error = match nearest(name, names.iter().map(String::as_str)) {
             Some(near) => error.hint(format!("did you mean '{}'?", near.to_uppercase())),
             None => error.hint("docs/sql/compatibility.md lists the functions"),
         };
         return error.at(word(excerpt, name));
+    }
+    if let Some(name) = message.strip_prefix("Field ").and_then(|rest| rest.strip_suffix(" not found in struct")) {
+        return Error::invalid(format!("the row has no field '{name}'")).at(word(excerpt, name));
     }
     if let Some(column) = ungrouped(message) {
         return Error::invalid(format!("the column '{column}' is neither grouped by nor aggregated"))
@@ -139,16 +141,6 @@ fn ungrouped(message: &str) -> Option<&str> {
     let (_, rest) = rest.split_once("column \"")?;
     let (name, _) = rest.split_once('"')?;
     Some(name.rsplit('.').next().unwrap_or(name).trim_matches('`'))
-}
-
-fn function_names() -> Vec<String> {
-    let scalars = function::scalar_names();
-    let times = function::time::functions(TimeZone::UTC).into_iter().map(|f| f.name().to_owned());
-    let aggregates = function::aggregates().into_iter().map(|f| f.name().to_owned());
-    let mut names: Vec<String> =
-        scalars.into_iter().chain(times).chain(aggregates).filter(|name| !name.contains(' ')).collect();
-    names.sort();
-    names
 }
 
 /// The first place in the statement where the word stands by itself; the statement if there is none.

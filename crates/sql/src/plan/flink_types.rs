@@ -4,6 +4,7 @@
 //! Flink's common type, and what Flink does not take is refused.
 
 mod casts;
+mod collections;
 mod common;
 mod operands;
 mod patterns;

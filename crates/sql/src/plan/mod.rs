@@ -1,10 +1,14 @@
 //! What both drivers know of a logical plan, and how its errors become ours.
 
+mod aggregate_names;
 mod attached;
+mod carry;
 mod column_names;
+mod current_watermark;
 mod error;
 mod event_time;
 mod flink_types;
+mod group_names;
 mod group_window;
 mod grouping_sets;
 mod refuse;
@@ -13,17 +17,20 @@ mod session_zone;
 mod ties;
 mod windows;
 
+pub(crate) use aggregate_names::AggregateNames;
 pub(crate) use attached::{Bound, attached_by, bound_at, bound_of, is_windowed};
-pub(crate) use column_names::position_columns;
+pub(crate) use column_names::name_columns;
+pub(crate) use current_watermark::{refuse_watermark, row_watermarks};
 pub(crate) use error::plan_error;
-pub(crate) use event_time::{is_event_time, scanned, unaliased};
+pub(crate) use event_time::{event_times, is_event_time, made_of_element, scanned, unaliased};
 pub(crate) use flink_types::{in_flink_types, typed};
+pub(crate) use group_names::mark_casts;
 pub(crate) use group_window::rewrite_group_windows;
 pub(crate) use grouping_sets::{grouping_sets, has_grouping_sets};
 use refuse::input_schema;
 pub(crate) use refuse::refuse_other_answers;
 pub(crate) use row_order::order_rows;
-use session_zone::names_its_zone;
-pub(crate) use session_zone::{casts_in_zone, in_session_zone};
+
+pub(crate) use session_zone::{casts_in_zone, in_session_zone, names_its_zone};
 pub(crate) use ties::break_ties;
 pub(crate) use windows::{function_below, reads, scanned_tables, windows};

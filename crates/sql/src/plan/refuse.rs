@@ -4,6 +4,7 @@
 use arrow::datatypes::DataType;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::common::{DFSchema, Result as DfResult};
+use datafusion::logical_expr::utils::grouping_set_to_exprlist;
 use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan};
 use tidemill_core::{Error, Excerpt, Result};
 
@@ -16,6 +17,10 @@ pub(crate) fn refuse_other_answers(plan: &LogicalPlan, excerpt: &Excerpt) -> Res
     let mut refused: Option<Error> = None;
     let visit = plan.apply_with_subqueries(|node| {
         let schema = input_schema(node)?;
+        refused = map_as_key(node, &schema)?;
+        if refused.is_some() {
+            return Ok(TreeNodeRecursion::Stop);
+        }
         node.apply_expressions(|expr| {
             expr.apply(|expr| {
                 refused = refusal(expr, &schema);
@@ -40,6 +45,32 @@ pub(super) fn input_schema(node: &LogicalPlan) -> DfResult<DFSchema> {
         schema = node.schema().as_ref().clone();
     }
     Ok(schema)
+}
+
+/// Two maps of the same entries may have them in another order: they would be two groups.
+fn map_as_key(node: &LogicalPlan, schema: &DFSchema) -> DfResult<Option<Error>> {
+    let keys: Vec<DataType> = match node {
+        LogicalPlan::Aggregate(aggregate) => {
+            let keys = grouping_set_to_exprlist(&aggregate.group_expr)?;
+            keys.into_iter().map(|key| key.get_type(schema)).collect::<DfResult<_>>()?
+        }
+        LogicalPlan::Distinct(_) => node.schema().fields().iter().map(|field| field.data_type().clone()).collect(),
+        _ => vec![],
+    };
+    let map = keys.iter().find(|key| has_map(key));
+    Ok(map.map(|map| {
+        Error::invalid(format!("a {} can't be grouped by: its entries have no order", flink_type_name(map)))
+            .hint("group by the values of its keys: map['key']")
+    }))
+}
+
+fn has_map(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Map(..) => true,
+        DataType::List(element) => has_map(element.data_type()),
+        DataType::Struct(fields) => fields.iter().any(|field| has_map(field.data_type())),
+        _ => false,
+    }
 }
 
 fn refusal(expr: &Expr, schema: &DFSchema) -> Option<Error> {

@@ -1,7 +1,8 @@
 //! The order of the log for functions that have one: `FIRST_VALUE`, `LAST_VALUE`, `LISTAGG` and `ARRAY_AGG`.
 //!
 //! Rows are ordered by event time, then by partition and offset, whatever the order in which they come. So these three
-//! are carried as columns from the scan up to the aggregate, and are further arguments of the function. Rows that were
+//! are carried as columns from the scan up to the aggregate, and are further arguments of the function. Rows that `UNNEST`
+//! made of one row go by the place of their element too. Rows that were
 //! made of several have no partition and no offset: they are ordered by their event time, which for the rows of a window
 //! is its end, and where that is equal by the value.
 
@@ -13,20 +14,28 @@ use datafusion::common::tree_node::Transformed;
 use datafusion::common::{Result, ScalarValue, plan_err};
 use datafusion::error::DataFusionError;
 use datafusion::logical_expr::expr::{AggregateFunction, Cast};
-use datafusion::logical_expr::{
-    Aggregate, Expr, Extension, Filter, LogicalPlan, Projection, SubqueryAlias, TableScan, Union, lit,
-};
+use datafusion::logical_expr::{Aggregate, Expr, LogicalPlan, Projection, TableScan, lit};
 use tidemill_core::Error;
 
+use super::carry::{Cargo, Carried, all_columns};
 use super::ties::under_old_names;
-use super::{Bound, bound_at, is_event_time, scanned, unaliased};
+use super::{Bound, bound_at, is_event_time, unaliased};
 use crate::function::Ordered;
 use crate::physical::IDENTITY;
-use crate::physical::batch::{identity_column, scan_with_identity};
-use crate::window_tvf::WindowTvf;
+use crate::physical::batch::{SourceTable, identity_column, scan_with_identity};
 
 /// The columns by which rows are ordered: event time in milliseconds, partition, offset. Each is NULL where a row has none.
-const ORDER: [&str; 3] = ["__tidemill_order_time", "__tidemill_order_partition", "__tidemill_order_offset"];
+const ORDER: Cargo<3> = Cargo {
+    names: ["__tidemill_order_time", "__tidemill_order_partition", "__tidemill_order_offset"],
+    element: Some(element_order),
+    at_scan,
+    made_of_several,
+};
+
+/// Rows that `UNNEST` made of one row go by the place of their element, which for the first `UNNEST` is in the column 0.
+fn element_order(level: usize) -> String {
+    format!("__tidemill_order_element_{level}")
+}
 
 /// Gives every function that has an order the columns that it goes by.
 pub(crate) fn order_rows(plan: LogicalPlan) -> Result<LogicalPlan> {
@@ -52,14 +61,14 @@ fn ordered(aggregate: &Aggregate) -> Result<Option<LogicalPlan>> {
     if !calls.iter().any(|(_, ordered)| ordered.needs_order()) {
         return Ok(None);
     }
-    let Carried { plan: input, known } = carry(&aggregate.input)?;
+    let Carried { plan: input, known, levels } = ORDER.carry(&aggregate.input)?;
     if let Some((call, _)) = calls.iter().find(|(_, ordered)| ordered.picks_a_row() && !known) {
         let name = call.func.name().to_uppercase();
         let error = Error::invalid(format!("{name} needs rows that have an order, and these have no event time"))
             .hint("they were made of several rows: select window_time too, or aggregate the rows of a table");
         return Err(DataFusionError::External(Box::new(error)));
     }
-    let keys = ORDER.map(|name| Expr::Column(identity_column(&input, name)));
+    let keys = ORDER.columns(&input, levels);
     let with_keys = aggregate.aggr_expr.iter().map(|expr| with_keys(expr, &keys)).collect();
     let grouped = Aggregate::try_new(Arc::new(input), aggregate.group_expr.clone(), with_keys)?;
     let schema = Arc::clone(&grouped.schema);
@@ -101,75 +110,14 @@ fn with_keys(expr: &Expr, keys: &[Expr]) -> Expr {
     Expr::AggregateFunction(AggregateFunction { func, params })
 }
 
-/// A plan that has the columns of [`ORDER`] among its own.
-struct Carried {
-    plan: LogicalPlan,
-    /// Whether there is an order: they are not all NULL.
-    known: bool,
-}
-
-fn carry(plan: &LogicalPlan) -> Result<Carried> {
-    let carried = |input: &LogicalPlan, node: &dyn Fn(Arc<LogicalPlan>) -> Result<LogicalPlan>| {
-        let Carried { plan, known } = carry(input)?;
-        Ok(Carried { plan: node(Arc::new(plan))?, known })
-    };
-    match plan {
-        LogicalPlan::TableScan(scan) => at_scan(scan),
-        LogicalPlan::Filter(filter) => {
-            carried(&filter.input, &|input| Ok(LogicalPlan::Filter(Filter::try_new(filter.predicate.clone(), input)?)))
-        }
-        LogicalPlan::SubqueryAlias(alias) => carried(&alias.input, &|input| {
-            Ok(LogicalPlan::SubqueryAlias(SubqueryAlias::try_new(input, alias.alias.clone())?))
-        }),
-        LogicalPlan::Projection(projection) => carried(&projection.input, &|input| {
-            let mut exprs = projection.expr.clone();
-            exprs.extend(order_of(&input));
-            Ok(LogicalPlan::Projection(Projection::try_new(exprs, input)?))
-        }),
-        LogicalPlan::Extension(Extension { node }) => match node.as_any().downcast_ref::<WindowTvf>() {
-            Some(window) => carried(&window.input, &|input| {
-                let input = Arc::unwrap_or_clone(input);
-                let window = WindowTvf::new(input, window.time.clone(), window.kind.clone(), window.identity.clone())?;
-                Ok(LogicalPlan::Extension(Extension { node: Arc::new(window) }))
-            }),
-            None => made_of_several(plan),
-        },
-        LogicalPlan::Union(union) => at_union(union),
-        _ => made_of_several(plan),
-    }
-}
-
-/// The columns of [`ORDER`] of a plan that has them.
-fn order_of(plan: &LogicalPlan) -> [Expr; 3] {
-    ORDER.map(|name| Expr::Column(identity_column(plan, name)))
-}
-
-fn all_columns(plan: &LogicalPlan) -> Vec<Expr> {
-    plan.schema().columns().into_iter().map(Expr::Column).collect()
-}
-
-fn at_scan(scan: &TableScan) -> Result<Carried> {
+fn at_scan(scan: &TableScan, source: &SourceTable) -> Result<LogicalPlan> {
     let table = LogicalPlan::TableScan(scan.clone());
-    let Some(source) = scanned(scan) else { return made_of_several(&table) };
     let plan = scan_with_identity(scan, source)?;
     let [partition, offset] = IDENTITY.map(|name| Expr::Column(identity_column(&plan, name)));
     let mut columns = all_columns(&table);
     let time = time(&table, &columns);
-    columns.extend([time, partition.alias(ORDER[1]), offset.alias(ORDER[2])]);
-    Ok(Carried { plan: LogicalPlan::Projection(Projection::try_new(columns, Arc::new(plan))?), known: true })
-}
-
-/// Each input may have the columns elsewhere: in a union they stand at the end of all.
-fn at_union(union: &Union) -> Result<Carried> {
-    let (mut inputs, mut known) = (vec![], true);
-    for input in &union.inputs {
-        let carried = carry(input)?;
-        let mut columns = all_columns(input);
-        columns.extend(order_of(&carried.plan));
-        known &= carried.known;
-        inputs.push(Arc::new(LogicalPlan::Projection(Projection::try_new(columns, Arc::new(carried.plan))?)));
-    }
-    Ok(Carried { plan: LogicalPlan::Union(Union::try_new_with_loose_types(inputs)?), known })
+    columns.extend([time, partition.alias(ORDER.names[1]), offset.alias(ORDER.names[2])]);
+    Ok(LogicalPlan::Projection(Projection::try_new(columns, Arc::new(plan))?))
 }
 
 fn made_of_several(plan: &LogicalPlan) -> Result<Carried> {
@@ -178,10 +126,14 @@ fn made_of_several(plan: &LogicalPlan) -> Result<Carried> {
     let known = !matches!(unaliased(&time), Expr::Literal(..));
     columns.extend([
         time,
-        lit(ScalarValue::Utf8View(None)).alias(ORDER[1]),
-        lit(ScalarValue::Int64(None)).alias(ORDER[2]),
+        lit(ScalarValue::Utf8View(None)).alias(ORDER.names[1]),
+        lit(ScalarValue::Int64(None)).alias(ORDER.names[2]),
     ]);
-    Ok(Carried { plan: LogicalPlan::Projection(Projection::try_new(columns, Arc::new(plan.clone()))?), known })
+    Ok(Carried {
+        plan: LogicalPlan::Projection(Projection::try_new(columns, Arc::new(plan.clone()))?),
+        known,
+        levels: 0,
+    })
 }
 
 /// The event time of a plan's rows, or the end of their window.
@@ -193,5 +145,5 @@ fn time(plan: &LogicalPlan, columns: &[Expr]) -> Expr {
         Some(column) => Expr::Cast(Cast::new(Box::new(column.clone()), DataType::Int64)),
         None => lit(ScalarValue::Int64(None)),
     };
-    time.alias(ORDER[0])
+    time.alias(ORDER.names[0])
 }

@@ -7,7 +7,7 @@ use arrow::compute::kernels::cast_utils::string_to_datetime;
 use arrow::datatypes::DataType;
 use chrono::{FixedOffset, Utc};
 use datafusion::common::tree_node::{Transformed, TreeNode};
-use datafusion::common::{DFSchema, Result, ScalarValue};
+use datafusion::common::{DFSchema, Result};
 use datafusion::error::DataFusionError;
 use datafusion::logical_expr::expr::{Cast, TryCast};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
@@ -65,7 +65,7 @@ fn crossing(expr: &Expr, to: &DataType, schema: &DFSchema, zone: TimeZone, tries
             Some(Clock::Instant.call(zone, cast(expr.clone(), &DataType::Timestamp(*unit, None))))
         }
         (DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View, DataType::Timestamp(unit, Some(_))) => match expr {
-            Expr::Literal(text, _) if names_its_zone(text) => None,
+            Expr::Literal(text, _) if text.try_as_str().flatten().is_some_and(names_its_zone) => None,
             Expr::Literal(..) => Some(Clock::Instant.call(zone, cast(expr.clone(), &DataType::Timestamp(*unit, None)))),
             _ => return Err(DataFusionError::External(Box::new(text_of_rows(expr)))),
         },
@@ -74,8 +74,7 @@ fn crossing(expr: &Expr, to: &DataType, schema: &DFSchema, zone: TimeZone, tries
 }
 
 /// Whether a text says at which offset from UTC it is: then it is the same instant wherever it is read.
-pub(super) fn names_its_zone(text: &ScalarValue) -> bool {
-    let Some(Some(text)) = text.try_as_str() else { return false };
+pub(crate) fn names_its_zone(text: &str) -> bool {
     let Some(elsewhere) = FixedOffset::east_opt(3_600) else { return false };
     match (string_to_datetime(&Utc, text), string_to_datetime(&elsewhere, text)) {
         (Ok(here), Ok(there)) => here == there,

@@ -8,8 +8,11 @@ use std::sync::Arc;
 use arrow::datatypes::{DataType, Field, TimeUnit};
 use datafusion::common::{Column, DFSchema, DFSchemaRef, Result, internal_datafusion_err, internal_err};
 use datafusion::logical_expr::{Expr, LogicalPlan, UserDefinedLogicalNodeCore};
+use tidemill_core::EventTimes;
 use tidemill_runtime::time_zone::TimeZone;
 use tidemill_runtime::window::WindowAssigner;
+
+use crate::plan::event_times;
 
 pub(crate) const WINDOW_START: &str = "window_start";
 pub(crate) const WINDOW_END: &str = "window_end";
@@ -65,6 +68,8 @@ impl fmt::Display for WindowKind {
 pub(crate) struct WindowTvf {
     pub(crate) input: LogicalPlan,
     pub(crate) time: Column,
+    /// Which times rows can have; those with another are in no window.
+    pub(crate) range: EventTimes,
     pub(crate) kind: WindowKind,
     /// The columns of the input that identify a row, where late rows are to be left out; they end here.
     pub(crate) identity: Option<[Column; 2]>,
@@ -72,9 +77,20 @@ pub(crate) struct WindowTvf {
 }
 
 impl WindowTvf {
-    pub(crate) fn new(
+    pub(crate) fn new(input: LogicalPlan, time: Column, kind: WindowKind) -> Result<Self> {
+        let range = event_times(&input, &time).unwrap_or(EventTimes::ALL);
+        Self::of_parts(input, time, range, kind, None)
+    }
+
+    /// The same over an input that carries more columns, those of an identity among them if it is to end here.
+    pub(crate) fn over(&self, input: LogicalPlan, identity: Option<[Column; 2]>) -> Result<Self> {
+        Self::of_parts(input, self.time.clone(), self.range, self.kind.clone(), identity)
+    }
+
+    fn of_parts(
         input: LogicalPlan,
         time: Column,
+        range: EventTimes,
         kind: WindowKind,
         identity: Option<[Column; 2]>,
     ) -> Result<Self> {
@@ -94,7 +110,7 @@ impl WindowTvf {
             fields.push((None, Arc::new(Field::new(name, data_type.clone(), false))));
         }
         let schema = Arc::new(DFSchema::new_with_metadata(fields, schema.as_arrow().metadata().clone())?);
-        Ok(Self { input, time, kind, identity, schema })
+        Ok(Self { input, time, range, kind, identity, schema })
     }
 
     /// The columns of the input that the window itself reads: time, identity, key.
@@ -177,7 +193,7 @@ impl UserDefinedLogicalNodeCore for WindowTvf {
             }
             aligned => aligned.clone(),
         };
-        Self::new(input, time, kind, identity)
+        Self::of_parts(input, time, self.range, kind, identity)
     }
 
     /// Columns that nobody reads need not be decoded.

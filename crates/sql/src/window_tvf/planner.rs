@@ -42,7 +42,7 @@ impl WindowPlanner {
             _ => TimeZone::UTC,
         };
         let kind = self.kind(call, &input, zone).map_err(external)?;
-        let node = WindowTvf::new(input, time, kind, None)?;
+        let node = WindowTvf::new(input, time, kind)?;
         Ok(LogicalPlan::Extension(Extension { node: Arc::new(node) }))
     }
 

@@ -2,7 +2,7 @@
 
 use arrow::array::{Array, AsArray, Int64Array, RecordBatch};
 use arrow::datatypes::TimestampMillisecondType;
-use tidemill_core::{EventTime, Result, Watermark};
+use tidemill_core::{Result, Watermark};
 
 use crate::graph::EventTimeSpec;
 use crate::operator::evaluate;
@@ -20,7 +20,7 @@ impl Times {
         let times = rows.column(spec.column).as_primitive::<TimestampMillisecondType>();
         let claims = evaluate(&spec.watermark, rows)?;
         let claims = claims.as_primitive::<TimestampMillisecondType>();
-        let usable = |i: usize| times.is_valid(i) && EventTime(times.value(i)).possible();
+        let usable = |i: usize| times.is_valid(i) && spec.range.hold(times.value(i));
         let claim = |i: usize| if usable(i) && claims.is_valid(i) { claims.value(i) } else { i64::MIN };
         Ok(Self {
             times: (0..times.len()).map(|i| if usable(i) { times.value(i) } else { i64::MIN }).collect(),

@@ -1,18 +1,16 @@
 //! Windows that tell more than once: provisional results before they fire, and what late rows change after.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use arrow::array::{AsArray, RecordBatch, UInt32Array};
-use arrow::compute::{concat_batches, take_record_batch};
+use arrow::array::{AsArray, RecordBatch};
 use arrow::datatypes::Int64Type;
-use arrow::row::{RowConverter, Rows, SortField};
-use tidemill_core::{EventBatch, Result, RowKind};
+use tidemill_core::Result;
 
 use super::{WindowAggregate, emit_in_pieces};
 use crate::operator::Output;
 use crate::window::Window;
+use crate::window::changes::changes;
 
 impl WindowAggregate {
     /// A pane has got rows: those of its windows that have told something, or tell provisional results,
@@ -48,47 +46,14 @@ impl WindowAggregate {
             let new = self.results(window)?;
             let none = RecordBatch::new_empty(Arc::clone(&self.schema));
             let old = self.told.get(&window.end_ms).unwrap_or(&none);
-            emit_in_pieces(&self.changes(old, &new)?, out);
+            emit_in_pieces(&changes(old, &new, self.key_columns())?, out);
             self.told.insert(window.end_ms, new);
         }
         Ok(())
     }
 
-    /// What became of results: `+I` for a new group, `-U` and `+U` for one whose result has changed.
-    pub(super) fn changes(&self, old: &RecordBatch, new: &RecordBatch) -> Result<EventBatch> {
-        let groups = 3..3 + self.spec.aggregation.groups.len();
-        let both = concat_batches(&self.schema, [old, new])?;
-        let (keys, rows) = (rows_of(&both, groups)?, rows_of(&both, 3..both.num_columns())?);
-        let no_key = [].as_slice();
-        let key = |row: usize| keys.as_ref().map_or(no_key, |keys| keys.row(row).data());
-        let known: HashMap<&[u8], usize> = (0..old.num_rows()).map(|row| (key(row), row)).collect();
-        let (mut indices, mut kinds) = (vec![], vec![]);
-        for row in old.num_rows()..both.num_rows() {
-            let before = known.get(key(row)).copied();
-            let same = |before: usize| rows.as_ref().is_some_and(|rows| rows.row(before) == rows.row(row));
-            match before {
-                Some(before) if same(before) => {}
-                Some(before) => {
-                    indices.extend([before as u32, row as u32]);
-                    kinds.extend([RowKind::UpdateBefore, RowKind::UpdateAfter]);
-                }
-                None => {
-                    indices.push(row as u32);
-                    kinds.push(RowKind::Insert);
-                }
-            }
-        }
-        let changed = take_record_batch(&both, &UInt32Array::from(indices))?;
-        Ok(EventBatch { kinds: Some(kinds.into()), ..EventBatch::append(changed) })
+    /// The bounds and the groups, which tell results apart.
+    pub(super) fn key_columns(&self) -> usize {
+        3 + self.spec.aggregation.groups.len()
     }
-}
-
-/// The columns in a form that compares as bytes; `None` where there is no column.
-fn rows_of(batch: &RecordBatch, columns: std::ops::Range<usize>) -> Result<Option<Rows>> {
-    let columns = &batch.columns()[columns];
-    if columns.is_empty() {
-        return Ok(None);
-    }
-    let fields = columns.iter().map(|column| SortField::new(column.data_type().clone())).collect();
-    Ok(Some(RowConverter::new(fields)?.convert_columns(columns)?))
 }

@@ -1,4 +1,4 @@
-//! The rows of open sessions, compacted to partial states: results are made when a session closes.
+//! The rows of live sessions, compacted to partial states: results are made when they are told.
 
 use std::sync::Arc;
 
@@ -56,9 +56,9 @@ impl Buffer {
         self.buffered_rows > 2 * self.compacted_rows + COMPACT_ROWS
     }
 
-    /// Folds rows into partial states, and drops those of sessions that are no longer open.
+    /// Folds rows into partial states, and drops those of sessions that take no more.
     pub(super) fn compact(&mut self, sessions: &Sessions) -> Result<()> {
-        let mut table = self.folded(sessions, |id| sessions.is_open(id))?;
+        let mut table = self.folded(sessions, |id| sessions.is_live(id))?;
         let groups = table.len();
         self.rows.clear();
         self.states.clear();
@@ -71,10 +71,10 @@ impl Buffer {
     }
 
     /// The results of the given sessions: `session`, the groups, the results.
-    pub(super) fn results(&self, sessions: &Sessions, closed: &[SessionId]) -> Result<Vec<ArrayRef>> {
-        let last = closed.iter().copied().max().unwrap_or(0);
+    pub(super) fn results(&self, sessions: &Sessions, ids: &[SessionId]) -> Result<Vec<ArrayRef>> {
+        let last = ids.iter().copied().max().unwrap_or(0);
         let mut wanted = vec![false; last as usize + 1];
-        closed.iter().for_each(|&id| wanted[id as usize] = true);
+        ids.iter().for_each(|&id| wanted[id as usize] = true);
         self.folded(sessions, |id| wanted.get(id as usize).copied().unwrap_or(false))?.results()
     }
 

@@ -8,7 +8,7 @@
 //!                                                        buffer of rows and partial states
 //!                                                             │ W passes a session's end
 //!                                                             ▼
-//!                                                          results
+//!                                                          results ─► told, while they can change
 //! ```
 //!
 //! Which rows make a session depends on the order in which they are judged, so that order is fixed:
@@ -19,6 +19,7 @@ mod buffer;
 mod operator;
 mod pending;
 mod sessions;
+mod told;
 
 pub use operator::{SessionAggregate, SessionSpec};
 pub use sessions::session_reach_ms;

@@ -22,6 +22,16 @@ pub(super) struct Ready {
     pub(super) origins: Vec<(u32, u32)>,
 }
 
+impl Ready {
+    /// Rows that are never late, and so wait for nothing.
+    pub(super) fn at_once(batch: EventBatch) -> Self {
+        let rows = batch.rows.clone();
+        let count = rows.num_rows();
+        let origins = (0u32..).take(count).map(|row| (0, row)).collect();
+        Self { rows, watermarks: vec![Watermark::MIN.0; count], batches: vec![batch], origins }
+    }
+}
+
 /// What a row is ordered by.
 struct Position {
     watermark: i64,

@@ -1,6 +1,6 @@
 //! Who belongs together: the sessions of every key, open and lately closed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, UInt32Array};
@@ -38,12 +38,22 @@ pub(super) enum Verdict {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
+    /// It waits for its end.
     Open,
-    /// Its result has been emitted.
+    /// It is complete, and still takes rows that come within the allowed lateness.
     Fired,
+    /// It takes no more rows.
+    Done,
     /// It became part of another.
     Merged(SessionId),
     Free,
+}
+
+impl State {
+    /// Whether it takes rows.
+    fn is_live(self) -> bool {
+        matches!(self, Self::Open | Self::Fired)
+    }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -55,6 +65,10 @@ struct Session {
 /// The sessions of all keys of one subtask.
 pub(super) struct Sessions {
     gap_ms: i64,
+    /// How long after its end a session takes rows.
+    lateness_ms: i64,
+    /// Whether somebody asks which sessions have got rows.
+    tracks_changes: bool,
     key_schema: SchemaRef,
     /// `None` where there is no key: then there is one, with number 0.
     keys: Option<Box<dyn GroupValues>>,
@@ -62,23 +76,29 @@ pub(super) struct Sessions {
     by_key: Vec<Vec<SessionId>>,
     sessions: Vec<Session>,
     free: Vec<SessionId>,
-    /// By an end that the session once had; checked against its present one when it is due.
+    /// By when it ends or takes no more rows, as it was once; checked against how it is when that is due.
     due: BTreeMap<i64, Vec<SessionId>>,
+    /// Those that have got rows since it was last asked, if somebody does.
+    changed: BTreeSet<SessionId>,
     /// Scratch space.
     key_numbers: Vec<usize>,
 }
 
 impl Sessions {
-    pub(super) fn new(gap_ms: i64, key: Vec<FieldRef>) -> Result<Self> {
+    /// `tracks_changes`: whether [`Sessions::take_changed`] is called.
+    pub(super) fn new(gap_ms: i64, lateness_ms: i64, tracks_changes: bool, key: Vec<FieldRef>) -> Result<Self> {
         let key_schema = Arc::new(Schema::new(key));
         Ok(Self {
             keys: new_keys(&key_schema)?,
             gap_ms,
+            lateness_ms,
+            tracks_changes,
             key_schema,
             by_key: vec![],
             sessions: vec![],
             free: vec![],
             due: BTreeMap::new(),
+            changed: BTreeSet::new(),
             key_numbers: vec![],
         })
     }
@@ -104,7 +124,7 @@ impl Sessions {
 
     fn assign_row(&mut self, key: usize, time_ms: i64, clock: Watermark) -> Verdict {
         let own = Window { start_ms: time_ms, end_ms: time_ms + self.gap_ms };
-        if clock.closes(own.end_ms.saturating_add(session_reach_ms(self.gap_ms))) {
+        if self.ends_for(clock, own.end_ms.saturating_add(session_reach_ms(self.gap_ms))) {
             return Verdict::Late(own, LateReason::Late);
         }
         let mut found: Option<SessionId> = None;
@@ -116,7 +136,7 @@ impl Sessions {
             if session.window.start_ms > own.end_ms || session.window.end_ms < own.start_ms {
                 continue;
             }
-            if clock.closes(session.window.end_ms) {
+            if self.ends_for(clock, session.window.end_ms) {
                 closed = closed.into_iter().chain([session.window]).min();
             } else {
                 found = Some(id);
@@ -126,13 +146,27 @@ impl Sessions {
             return Verdict::Late(window, LateReason::SessionClosed);
         }
         let Some(id) = found else {
-            if clock.closes(own.end_ms) {
+            if self.ends_for(clock, own.end_ms) {
                 return Verdict::Late(own, LateReason::Late);
             }
-            return Verdict::In(self.open(own, key));
+            let id = self.open(own, key);
+            self.mark_changed(id);
+            return Verdict::In(id);
         };
         self.extend(id, own, key);
+        self.mark_changed(id);
         Verdict::In(id)
+    }
+
+    /// Whether a session with this end takes no more rows at that time.
+    fn ends_for(&self, clock: Watermark, end_ms: i64) -> bool {
+        clock.closes(end_ms.saturating_add(self.lateness_ms))
+    }
+
+    fn mark_changed(&mut self, id: SessionId) {
+        if self.tracks_changes {
+            self.changed.insert(id);
+        }
     }
 
     fn open(&mut self, window: Window, key: usize) -> SessionId {
@@ -165,16 +199,23 @@ impl Sessions {
         of_key.retain(|&other| {
             let session = &mut self.sessions[other as usize];
             let touches = session.window.start_ms <= own.end_ms && session.window.end_ms >= own.start_ms;
-            if other == id || session.state != State::Open || !touches {
+            if other == id || !session.state.is_live() || !touches {
                 return true;
             }
             window.start_ms = window.start_ms.min(session.window.start_ms);
             window.end_ms = window.end_ms.max(session.window.end_ms);
             session.state = State::Merged(id);
+            self.changed.remove(&other);
             false
         });
         self.by_key[key] = of_key;
-        self.sessions[id as usize].window = window;
+        let session = &mut self.sessions[id as usize];
+        let later = window.end_ms > session.window.end_ms;
+        session.window = window;
+        if later && session.state == State::Fired {
+            session.state = State::Open;
+            self.due.entry(window.end_ms).or_default().push(id);
+        }
     }
 
     /// The session that this one has become part of, or itself.
@@ -189,45 +230,62 @@ impl Sessions {
         self.sessions[id as usize].window
     }
 
-    /// Whether the session still waits for its end.
+    /// Whether the session takes rows.
+    pub(super) fn is_live(&self, id: SessionId) -> bool {
+        self.sessions[id as usize].state.is_live()
+    }
+
+    /// Whether the session waits for its end.
     pub(super) fn is_open(&self, id: SessionId) -> bool {
         self.sessions[id as usize].state == State::Open
     }
 
-    /// The open sessions that the watermark closes, by their end; from now on they have fired.
+    /// The sessions that have got rows and are `wanted`: they are not changed any more.
+    pub(super) fn take_changed(&mut self, wanted: impl Fn(&Self, SessionId) -> bool) -> Vec<SessionId> {
+        let changed = std::mem::take(&mut self.changed);
+        let (taken, left): (Vec<_>, Vec<_>) = changed.into_iter().partition(|&id| wanted(self, id));
+        self.changed = left.into_iter().collect();
+        taken
+    }
+
+    /// The open sessions that the watermark completes; from now on they have fired. Those that it puts
+    /// behind the allowed lateness take no more rows.
     pub(super) fn close(&mut self, watermark: Watermark) -> Vec<SessionId> {
-        let mut closed = vec![];
+        let mut complete = vec![];
         while let Some(entry) = self.due.first_entry().filter(|entry| watermark.closes(*entry.key())) {
             for id in entry.remove() {
-                let session = &mut self.sessions[id as usize];
-                if session.state != State::Open {
-                    continue;
+                let Session { window, state } = &mut self.sessions[id as usize];
+                if *state == State::Open && watermark.closes(window.end_ms) {
+                    *state = State::Fired;
+                    self.changed.remove(&id);
+                    complete.push(id);
                 }
-                if watermark.closes(session.window.end_ms) {
-                    session.state = State::Fired;
-                    closed.push(id);
-                } else {
-                    self.due.entry(session.window.end_ms).or_default().push(id);
+                let last_ms = window.end_ms.saturating_add(self.lateness_ms);
+                match *state {
+                    State::Open => self.due.entry(window.end_ms).or_default().push(id),
+                    State::Fired if watermark.closes(last_ms) => *state = State::Done,
+                    State::Fired => self.due.entry(last_ms).or_default().push(id),
+                    State::Done | State::Merged(_) | State::Free => {}
                 }
             }
         }
-        closed.sort_unstable_by_key(|&id| (self.window(id).end_ms, id));
-        closed
+        complete
     }
 
     /// Forgets what no row to come can touch, and keys without a session. Call it when nothing
-    /// outside speaks of a session that is not open.
+    /// outside speaks of a session that is not live.
     ///
     /// A row to come has a watermark of at least `watermark`, and is judged by the sessions that it
     /// touches only if it is within reach of that: what a session closed before that said of it does
     /// not depend on when this is called.
     pub(super) fn forget(&mut self, watermark: Watermark) -> Result<()> {
         let reach_ms = watermark.0.saturating_sub(session_reach_ms(self.gap_ms)).saturating_sub(self.gap_ms);
+        let reach_ms = reach_ms.saturating_sub(self.lateness_ms);
         let sessions = &self.sessions;
         for of_key in &mut self.by_key {
             of_key.retain(|&id| {
                 let session = &sessions[id as usize];
-                session.state == State::Open || session.window.end_ms >= reach_ms
+                session.state.is_live() || session.window.end_ms >= reach_ms
             });
         }
         let mut kept = vec![false; self.sessions.len()];

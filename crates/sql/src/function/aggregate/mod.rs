@@ -16,6 +16,7 @@ mod variance;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use distinct::unambiguous;
 pub(crate) use ordered::Ordered;
 
 use std::sync::Arc;

@@ -114,7 +114,7 @@ fn time(time: Option<DateTime<Utc>>, format: &str, text: &mut String) -> Result<
 }
 
 /// The shortest digits, with one at least behind the point, and an exponent below 0.001 and from ten million on.
-fn float<F: LowerExp + Into<f64> + Copy>(value: F, text: &mut String) -> Result<()> {
+pub(in crate::function) fn float<F: LowerExp + Into<f64> + Copy>(value: F, text: &mut String) -> Result<()> {
     let size: f64 = value.into();
     if !size.is_finite() {
         text.push_str(if size.is_nan() {

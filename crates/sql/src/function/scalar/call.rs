@@ -30,8 +30,18 @@ pub(crate) enum Parameter {
     /// A text, or the code of a character.
     TextOrInt,
     TextOrBigInt,
+    TextOrBytes,
     /// A number as it is.
     Number,
+    Boolean,
+    Array,
+    /// An array of what has an order.
+    Ordered,
+    /// An array of texts.
+    Texts,
+    Map,
+    /// An array or a map.
+    Collection,
     /// Anything, as it is.
     Any,
 }
@@ -54,6 +64,7 @@ pub(crate) enum Evaluate {
     Bytes(fn(Row<'_>) -> Option<Vec<u8>>),
     TryBytes(fn(Row<'_>) -> Result<Option<Vec<u8>>, Error>),
     Int(fn(Row<'_>) -> Option<i32>),
+    TryInt(fn(Row<'_>) -> Result<Option<i32>, Error>),
     Boolean(fn(Row<'_>) -> Option<bool>),
     Double(fn(Row<'_>) -> Option<f64>),
     /// The arguments as arrays of one length, and the type to give.
@@ -92,7 +103,7 @@ impl Function {
             Evaluate::Text(_) | Evaluate::TryText(_) => Returns::Type(|| DataType::Utf8View),
             Evaluate::Texts(_) => Returns::Type(texts_type),
             Evaluate::Bytes(_) | Evaluate::TryBytes(_) => Returns::Type(|| DataType::BinaryView),
-            Evaluate::Int(_) => Returns::Type(|| DataType::Int32),
+            Evaluate::Int(_) | Evaluate::TryInt(_) => Returns::Type(|| DataType::Int32),
             Evaluate::Boolean(_) => Returns::Type(|| DataType::Boolean),
             Evaluate::Double(_) => Returns::Type(|| DataType::Float64),
             Evaluate::Arrays(_) => Returns::Of(|types| types[0].clone()),
@@ -146,8 +157,21 @@ impl Parameter {
             Self::Double => (given.is_numeric() || null).then_some(DataType::Float64),
             Self::TextOrInt => Self::Text.coerced(given).or_else(|| Self::Int.coerced(given)),
             Self::TextOrBigInt => Self::Text.coerced(given).or_else(|| Self::BigInt.coerced(given)),
+            Self::TextOrBytes => Self::Text.coerced(given).or_else(|| Self::Bytes.coerced(given)),
             Self::Number if null => Some(DataType::Int32),
             Self::Number => given.is_numeric().then(|| given.clone()),
+            Self::Boolean => (matches!(given, DataType::Boolean) || null).then_some(DataType::Boolean),
+            Self::Array => matches!(given, DataType::List(_)).then(|| given.clone()),
+            Self::Ordered => match given {
+                DataType::List(element) if !element.data_type().is_nested() => Some(given.clone()),
+                _ => None,
+            },
+            Self::Texts => match given {
+                DataType::List(element) => Self::Text.coerced(element.data_type()).map(|_| texts_type()),
+                _ => None,
+            },
+            Self::Map => matches!(given, DataType::Map(..)).then(|| given.clone()),
+            Self::Collection => Self::Array.coerced(given).or_else(|| Self::Map.coerced(given)),
             Self::Any => Some(given.clone()),
         }
     }
@@ -179,6 +203,13 @@ impl<'a> Row<'a> {
 
     pub(crate) fn bytes(self, index: usize) -> Option<&'a [u8]> {
         self.at(index).map(|(array, row)| array.as_binary_view().value(row))
+    }
+
+    /// Bytes, or those of a text.
+    pub(crate) fn bytes_of(self, index: usize) -> Option<&'a [u8]> {
+        let (array, row) = self.at(index)?;
+        let bytes = || array.as_binary_view_opt().map(|bytes| bytes.value(row));
+        self.text(index).map(str::as_bytes).or_else(bytes)
     }
 
     pub(crate) fn int(self, index: usize) -> Option<i32> {
@@ -237,6 +268,13 @@ impl Evaluate {
             Self::Int(f) => {
                 let mut ints = Int32Builder::new();
                 rows.for_each(|row| ints.append_option(f(row)));
+                Arc::new(ints.finish())
+            }
+            Self::TryInt(f) => {
+                let mut ints = Int32Builder::new();
+                for row in rows {
+                    ints.append_option(f(row).map_err(external)?);
+                }
                 Arc::new(ints.finish())
             }
             Self::Boolean(f) => {

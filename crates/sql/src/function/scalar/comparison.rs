@@ -4,13 +4,17 @@ use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, BooleanArray};
 use arrow::compute::kernels::{cmp, nullif, zip};
-use arrow::compute::{is_null, or};
+use arrow::compute::{and_kleene, is_null, or};
+use arrow::datatypes::DataType;
 use arrow::error::ArrowError;
-use datafusion::common::Result;
+use datafusion::common::{Result, internal_err};
 
-use super::{Evaluate as E, Function, Parameter as P};
+use super::{Evaluate as E, Function, Parameter as P, Returns};
 
-pub(super) static FUNCTIONS: [Function; 2] = [
+/// The name in the plan of `x BETWEEN SYMMETRIC low AND high`: no name that a file can write without backticks.
+pub(crate) const BETWEEN_SYMMETRIC: &str = "between symmetric";
+
+pub(super) static FUNCTIONS: [Function; 3] = [
     Function::new(
         &["greatest"],
         "GREATEST(value, ...)",
@@ -27,7 +31,22 @@ pub(super) static FUNCTIONS: [Function; 2] = [
         E::Arrays(|values, _| chosen(values, |a, b| cmp::lt_eq(&a, &b))),
     )
     .repeats(),
+    Function::new(
+        &[BETWEEN_SYMMETRIC],
+        "value BETWEEN SYMMETRIC bound AND bound",
+        "whether it is one of them or between, whichever is greater",
+        &[P::Any, P::Any, P::Any],
+        E::Arrays(between_symmetric),
+    )
+    .returns(Returns::Type(|| DataType::Boolean)),
 ];
+
+fn between_symmetric(arguments: &[ArrayRef], _: &DataType) -> Result<ArrayRef> {
+    let [value, bounds @ ..] = arguments else { return internal_err!("BETWEEN SYMMETRIC without a value") };
+    let low = chosen(bounds, |a, b| cmp::lt_eq(&a, &b))?;
+    let high = chosen(bounds, |a, b| cmp::gt_eq(&a, &b))?;
+    Ok(Arc::new(and_kleene(&cmp::gt_eq(value, &low)?, &cmp::lt_eq(value, &high)?)?))
+}
 
 fn chosen(
     values: &[ArrayRef],

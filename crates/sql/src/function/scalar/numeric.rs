@@ -66,8 +66,7 @@ pub(super) static FUNCTIONS: [Function; 24] = [
     of_one!("tanh", "TANH(number)", "its hyperbolic tangent", f64::tanh),
     of_one!("degrees", "DEGREES(number)", "radians in degrees", |x| x * (180.0 / consts::PI)),
     of_one!("radians", "RADIANS(number)", "degrees in radians", |x| x * (consts::PI / 180.0)),
-    Function::new(&["pi"], "PI()", "3.141592653589793", &[], E::Double(|_| Some(consts::PI)))
-        .differs("with parentheses only"),
+    Function::new(&["pi"], "PI()", "3.141592653589793; also PI", &[], E::Double(|_| Some(consts::PI))),
     Function::new(&["e"], "E()", "2.718281828459045", &[], E::Double(|_| Some(consts::E))),
 ];
 

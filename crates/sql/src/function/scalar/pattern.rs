@@ -118,17 +118,7 @@ pub(crate) static LIKE: Function = Function::new(
     "string LIKE pattern ESCAPE character",
     "whether it matches whole: % is any text, _ any character",
     &[P::Text, P::Text, P::Text],
-    E::Boolean(|row| {
-        matches_whole(
-            row,
-            |c| match c {
-                '%' => Some(".*"),
-                '_' => Some("."),
-                _ => None,
-            },
-            true,
-        )
-    }),
+    E::Boolean(|row| matches_whole(row, true)),
 );
 
 /// `SIMILAR TO`; the third argument is the escape character, or empty.
@@ -137,20 +127,11 @@ pub(crate) static SIMILAR_TO: Function = Function::new(
     "string SIMILAR TO pattern ESCAPE character",
     "whether it matches whole: as LIKE, and a regular expression else",
     &[P::Text, P::Text, P::Text],
-    E::Boolean(|row| {
-        matches_whole(
-            row,
-            |c| match c {
-                '%' => Some(".*"),
-                '_' => Some("."),
-                _ => None,
-            },
-            false,
-        )
-    }),
+    E::Boolean(|row| matches_whole(row, false)),
 );
 
-fn matches_whole(row: Row<'_>, wildcard: fn(char) -> Option<&'static str>, plain: bool) -> Option<bool> {
+/// `plain`: all but `%` and `_` stands for itself.
+fn matches_whole(row: Row<'_>, plain: bool) -> Option<bool> {
     let (text, pattern, escape) = (row.text(0)?, row.text(1)?, row.text(2)?.chars().next());
     let mut regex = String::from("(?s)^(?:");
     let mut characters = pattern.chars();
@@ -160,13 +141,13 @@ fn matches_whole(row: Row<'_>, wildcard: fn(char) -> Option<&'static str>, plain
             literal.extend(characters.next());
             continue;
         }
-        match wildcard(c) {
-            Some(any) => {
+        match c {
+            '%' | '_' => {
                 regex += &fancy_regex::escape(&std::mem::take(&mut literal));
-                regex += any;
+                regex += if c == '%' { ".*" } else { "." };
             }
-            None if plain => literal.push(c),
-            None => {
+            _ if plain => literal.push(c),
+            _ => {
                 regex += &fancy_regex::escape(&std::mem::take(&mut literal));
                 regex.push(c);
             }

@@ -17,7 +17,7 @@ thread_local! {
 }
 
 /// The compiled pattern; `None` where it is no regular expression.
-pub(super) fn compiled(pattern: &str) -> Option<Rc<Regex>> {
+pub(crate) fn compiled(pattern: &str) -> Option<Rc<Regex>> {
     COMPILED.with_borrow_mut(|compiled| {
         if let Some(known) = compiled.get(pattern) {
             return known.clone();

@@ -130,19 +130,17 @@ pub(super) static FUNCTIONS: [Function; 24] = [
     Function::new(
         &["startswith"],
         "STARTSWITH(string, start)",
-        "whether it begins so",
-        &[P::Text, P::Text],
-        E::Boolean(|row| Some(row.text(0)?.starts_with(row.text(1)?))),
-    )
-    .differs("not for BYTES"),
+        "whether it begins so; also BYTES",
+        &[P::TextOrBytes, P::TextOrBytes],
+        E::Boolean(|row| Some(row.bytes_of(0)?.starts_with(row.bytes_of(1)?))),
+    ),
     Function::new(
         &["endswith"],
         "ENDSWITH(string, end)",
-        "whether it ends so",
-        &[P::Text, P::Text],
-        E::Boolean(|row| Some(row.text(0)?.ends_with(row.text(1)?))),
-    )
-    .differs("not for BYTES"),
+        "whether it ends so; also BYTES",
+        &[P::TextOrBytes, P::TextOrBytes],
+        E::Boolean(|row| Some(row.bytes_of(0)?.ends_with(row.bytes_of(1)?))),
+    ),
     Function::new(
         &["elt"],
         "ELT(index, string, ...)",

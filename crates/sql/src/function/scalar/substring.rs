@@ -1,6 +1,8 @@
 //! Parts of a text and places in it. Positions count characters (code points), from 1; a negative one counts from the
 //! end.
 
+use tidemill_core::Error;
+
 use super::{Evaluate as E, Function, Parameter as P, Row};
 
 pub(super) static FUNCTIONS: [Function; 8] = [
@@ -52,12 +54,13 @@ pub(super) static FUNCTIONS: [Function; 8] = [
     .required(2),
     Function::new(
         &["instr"],
-        "INSTR(string, part)",
-        "where it is first found, or 0",
-        &[P::Text, P::Text],
-        E::Int(|row| found(row.text(0)?, row.text(1)?, 0)),
+        "INSTR(string, part[, start[, occurrence]])",
+        "where it is found from this position on (1) for so many a time (1), or 0; backwards from the end where the start \
+         is below 0",
+        &[P::Text, P::Text, P::Int, P::Int],
+        E::TryInt(instr),
     )
-    .differs("without a position to start at and an occurrence to count to"),
+    .required(2),
     Function::new(
         &["overlay"],
         "OVERLAY(string PLACING part FROM start[ FOR length])",
@@ -96,6 +99,36 @@ fn found(text: &str, part: &str, skipped: usize) -> Option<i32> {
     };
     let at = text[start..].find(part).map(|at| text[..start + at].chars().count() + 1);
     i32::try_from(at.unwrap_or(0)).ok()
+}
+
+fn instr(row: Row<'_>) -> Result<Option<i32>, Error> {
+    let (Some(text), Some(part)) = (row.text(0), row.text(1)) else { return Ok(None) };
+    let (Some(start), Some(occurrence)) = (row.int_or(2, 1), row.int_or(3, 1)) else { return Ok(None) };
+    match usize::try_from(occurrence) {
+        Ok(occurrence @ 1..) => Ok(i32::try_from(occurrence_of(text, part, start, occurrence)).ok()),
+        _ => Err(Error::data(format!("INSTR counts occurrences from 1, and {occurrence} is asked for"))),
+    }
+}
+
+/// The position of the occurrence; 0 where it is not.
+fn occurrence_of(text: &str, part: &str, start: i32, occurrence: usize) -> usize {
+    let (text, part): (Vec<char>, Vec<char>) = (text.chars().collect(), part.chars().collect());
+    let distance = usize::try_from(start.unsigned_abs()).unwrap_or(usize::MAX);
+    if part.is_empty() {
+        // It is everywhere, and found where the search might begin at all.
+        return match start {
+            0 => 0,
+            1.. => 1,
+            _ => text.len() + 1,
+        };
+    }
+    let matches = |at: &usize| text[*at..].starts_with(&part);
+    let found = match start {
+        0 => None,
+        1.. => (distance - 1..text.len()).filter(matches).nth(occurrence - 1),
+        _ => (0..(text.len() + 1).saturating_sub(distance)).rev().filter(matches).nth(occurrence - 1),
+    };
+    found.map_or(0, |at| at + 1)
 }
 
 fn overlay(row: Row<'_>) -> Option<String> {

@@ -17,6 +17,11 @@ fn cutting() -> impl Strategy<Value = Unit> {
     prop::sample::select(units)
 }
 
+/// The units that TIMESTAMPADD takes: five hundred of larger ones pass the end of the calendar.
+fn adding() -> impl Strategy<Value = Unit> {
+    cutting().prop_filter("adds", |unit| unit.adds())
+}
+
 proptest! {
     #[test]
     fn a_time_lies_between_its_floor_and_its_ceil(time in times(), unit in cutting()) {
@@ -29,7 +34,7 @@ proptest! {
     }
 
     #[test]
-    fn what_was_added_lies_between(time in times(), count in -500..500i64, unit in cutting()) {
+    fn what_was_added_lies_between(time in times(), count in -500..500i64, unit in adding()) {
         let later = unit.add(time, count).unwrap();
         // A day that a month lacks is cut off, and never brought back.
         let cut = later.day() < time.day();

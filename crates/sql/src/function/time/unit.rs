@@ -52,7 +52,7 @@ impl Unit {
 
     /// Whether times are cut by it: to its begin and to its end.
     pub(crate) fn cuts(self) -> bool {
-        self.adds() || self == Self::Millisecond
+        self.adds() || matches!(self, Self::Millisecond | Self::Decade | Self::Century | Self::Millennium)
     }
 
     /// Whether it can be added and counted.
@@ -89,6 +89,9 @@ impl Unit {
         match self {
             Self::Quarter => 3,
             Self::Year => 12,
+            Self::Decade => 120,
+            Self::Century => 1_200,
+            Self::Millennium => 12_000,
             _ => 1,
         }
     }
@@ -129,6 +132,9 @@ impl Unit {
             Self::Month => day.with_day(1)?,
             Self::Quarter => NaiveDate::from_ymd_opt(day.year(), (day.month0() / 3) * 3 + 1, 1)?,
             Self::Year => NaiveDate::from_ymd_opt(day.year(), 1, 1)?,
+            Self::Decade => NaiveDate::from_ymd_opt(day.year().div_euclid(10) * 10, 1, 1)?,
+            Self::Century => first_day(day.year(), 100)?,
+            Self::Millennium => first_day(day.year(), 1_000)?,
             _ => {
                 let ms = time.and_utc().timestamp_millis();
                 return at_ms(ms - ms.rem_euclid(self.length_ms()?));
@@ -161,6 +167,11 @@ impl Unit {
         let months = if from <= to { whole_months(from, to) } else { -whole_months(to, from) };
         months / self.months()
     }
+}
+
+/// The first day of so many years; the first of them begin with the year 1.
+fn first_day(year: i32, years: i32) -> Option<NaiveDate> {
+    NaiveDate::from_ymd_opt((year - 1).div_euclid(years) * years + 1, 1, 1)
 }
 
 /// As many months as can be added to the one time without passing the other.

@@ -71,8 +71,16 @@ fn tables() {
         ),
         ("CREATE TABLE t (a INT) WITH ('n' = '5', 'n' = '6')", "the option 'n' is given twice | 'n' | keep one"),
         (
-            "CREATE TABLE t (a INT) LIKE u",
-            "CREATE TABLE ... LIKE is not supported yet | LIKE | repeat the columns and options",
+            "CREATE TABLE t LIKE u (OVERWRITING PARTITIONS)",
+            "OVERWRITING PARTITIONS is not Flink SQL | PARTITIONS | write INCLUDING PARTITIONS or EXCLUDING PARTITIONS",
+        ),
+        (
+            "CREATE TABLE t LIKE u (EXCLUDING OPTION)",
+            "expected a feature, found OPTION | OPTION | features are ALL, CONSTRAINTS, GENERATED, METADATA, OPTIONS, PARTITIONS, WATERMARKS",
+        ),
+        (
+            "CREATE TABLE t LIKE u (COLUMNS)",
+            "expected INCLUDING, EXCLUDING or OVERWRITING, found COLUMNS | COLUMNS | no hint",
         ),
         (
             "CREATE TABLE t AS SELECT 1",
@@ -160,14 +168,20 @@ fn queries() {
     assert_mistakes(&[
         ("SELECT * FROM a JOIN b ON a.x = b.x", "JOIN is not supported yet | JOIN | no hint"),
         ("SELECT * FROM (SELECT * FROM a LEFT JOIN b ON TRUE)", "JOIN is not supported yet | JOIN | no hint"),
-        ("SELECT * FROM a CROSS JOIN UNNEST(x) AS u (y)", "JOIN is not supported yet | JOIN | no hint"),
+        ("SELECT * FROM a CROSS JOIN UNNEST(x) AS u (y) JOIN b ON TRUE", "JOIN is not supported yet | JOIN | no hint"),
+        (
+            "SELECT * FROM a RIGHT JOIN UNNEST(x) AS u (y) ON TRUE",
+            "UNNEST is joined by CROSS JOIN, or by LEFT JOIN or JOIN with ON TRUE | UNNEST | put other conditions into WHERE",
+        ),
+        (
+            "SELECT * FROM a, UNNEST(x, y)",
+            "UNNEST takes one ARRAY or MAP | UNNEST | write UNNEST(array) [WITH ORDINALITY] AS t(column)",
+        ),
+        ("SELECT [1]", "[...] is not Flink SQL | SELECT | write ARRAY[value, ...]"),
+        ("SELECT a[1:2] FROM t", "a slice [a:b] is not Flink SQL | a | write ARRAY_SLICE(array, first, last)"),
         ("SELECT * FROM a, b", "a join of several tables in FROM is not supported yet | b | no hint"),
         ("SELECT * FROM a, LATERAL TABLE(f(x))", "LATERAL is not supported yet | LATERAL | no hint"),
         ("SELECT * FROM LATERAL (SELECT 1)", "LATERAL is not supported yet | LATERAL | no hint"),
-        (
-            "SELECT * FROM UNNEST(ARRAY[1])",
-            "the table function UNNEST is not supported yet | UNNEST | supported are TUMBLE, HOP, CUMULATE, SESSION",
-        ),
         (
             "SELECT * FROM a FOR SYSTEM_TIME AS OF p",
             "FOR SYSTEM_TIME AS OF is not supported yet | FOR SYSTEM_TIME | no hint",
@@ -193,7 +207,27 @@ fn queries() {
             "SELECT a FROM t QUALIFY x = 1",
             "QUALIFY is not Flink SQL | QUALIFY | filter on the column in an outer query",
         ),
-        ("SELECT a FROM t FETCH FIRST 5 ROWS ONLY", "FETCH is not Flink SQL | FETCH | write LIMIT n"),
+        (
+            "SELECT a FROM t FETCH FIRST 5 ROWS WITH TIES",
+            "WITH TIES is not Flink SQL | WITH TIES | write FETCH FIRST n ROWS ONLY",
+        ),
+        (
+            "SELECT a FROM t FETCH FIRST ROW ONLY",
+            "FETCH without a number is not Flink SQL | FETCH | write FETCH FIRST n ROWS ONLY",
+        ),
+        (
+            "SELECT a FROM t LIMIT 1 FETCH FIRST 5 ROWS ONLY",
+            "LIMIT and FETCH together is not Flink SQL | FETCH | remove one of them",
+        ),
+        (
+            "SELECT EXTRACT(DAY FROM INTERVAL '1' MONTH) FROM t",
+            "there is no DAY in this interval | '1' | its units are YEAR, QUARTER, MONTH",
+        ),
+        ("SELECT CASE WHEN a, b THEN 1 END FROM t", "expected THEN, found , | , | no hint"),
+        (
+            "SELECT a BETWEEN SYMMETRIC 1 OR 2 FROM t",
+            "expected AND, found OR | OR | is a comma, an operator or a ; missing before it?",
+        ),
         (
             "SELECT DISTINCT ON (a) b FROM t",
             "DISTINCT ON is not Flink SQL | DISTINCT ON | number the rows with ROW_NUMBER()",

@@ -1,5 +1,7 @@
 //! Texts that parse, with what they say; mistakes, with what is said about them; noise that must not panic.
 
+mod forms;
+mod json;
 mod mistakes;
 mod noise;
 mod statements;

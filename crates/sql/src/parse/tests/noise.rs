@@ -18,7 +18,22 @@ fn words() -> Vec<&'static str> {
         "(", ")", "<", ">", ">>", ",", ";", "'", "`", "\"", "/*", "*/", "--", "\n", "::", "->", "{", "[", "]", "NOT",
     ]);
     words.extend([
-        "JOIN", "LATERAL", "UNNEST(", "WITH", "AS", "TABLE", "ROW <", "UNION", "CAST(", "\u{feff}", "é", "$1", "?",
+        "JOIN",
+        "LATERAL",
+        "UNNEST(",
+        "ARRAY[",
+        "MAP[",
+        "WITH ORDINALITY",
+        "WITH",
+        "AS",
+        "TABLE",
+        "ROW <",
+        "UNION",
+        "CAST(",
+        "\u{feff}",
+        "é",
+        "$1",
+        "?",
         "||",
     ]);
     words

@@ -15,7 +15,7 @@ use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 use datafusion::physical_plan::execute_stream;
 use futures::StreamExt;
-use tidemill_core::{EventTime, Result, Watermark};
+use tidemill_core::{EventTimes, Result, Watermark};
 use tidemill_runtime::engine_error;
 use tidemill_runtime::window::{Window, session_reach_ms};
 
@@ -51,7 +51,7 @@ pub async fn expected_late(pipeline: &Pipeline, statement: &PlannedStatement) ->
         let batches = execute(pipeline, statement, plan.map_err(at_statement)?).await?;
         match &window.kind {
             WindowKind::Aligned(assigner) => {
-                for row in batches.iter().flat_map(|rows| timed(rows, &watermarks)) {
+                for row in batches.iter().flat_map(|rows| timed(rows, window.range, &watermarks)) {
                     let windows = assigner.windows(assigner.pane(row.time_ms));
                     late.extend(
                         windows
@@ -61,7 +61,8 @@ pub async fn expected_late(pipeline: &Pipeline, statement: &PlannedStatement) ->
                 }
             }
             WindowKind::Session { gap_ms, zone, .. } => {
-                let sessions = late_for_sessions(&batches, *gap_ms, &watermarks)?;
+                let sessions =
+                    late_for_sessions(&batches, *gap_ms, lateness_ms, &|rows| timed(rows, window.range, &watermarks))?;
                 late.extend(sessions.into_iter().map(|row| LateRow { window: row.window.told_in(*zone), ..row }));
             }
         }
@@ -80,7 +81,7 @@ async fn row_watermarks(
     let at_statement = |e| plan_error(e, &statement.excerpt);
     let mut watermarks = RowWatermarks::new();
     let Some(event_time) = &table.table().event_time else { return Ok(watermarks) };
-    let source = provider_as_source(Arc::new(table.with_identity()));
+    let source = provider_as_source(Arc::new(table.with_sidecars()));
     let plan = LogicalPlanBuilder::scan(table.table().name.to_string(), source, None).map_err(at_statement)?;
     let mut columns = IDENTITY.map(|name| Expr::Column(Column::new_unqualified(name))).to_vec();
     columns.push(Expr::Column(Column::new_unqualified(&event_time.name)));
@@ -91,7 +92,7 @@ async fn row_watermarks(
         let times = rows.column(2).as_primitive::<TimestampMillisecondType>();
         let claims = rows.column(3).as_primitive::<TimestampMillisecondType>();
         for row in 0..rows.num_rows() {
-            let usable = times.is_valid(row) && EventTime(times.value(row)).possible() && claims.is_valid(row);
+            let usable = times.is_valid(row) && event_time.range.hold(times.value(row)) && claims.is_valid(row);
             let claim = if usable { claims.value(row) } else { i64::MIN };
             watermarks.entry(Arc::from(partitions.value(row))).or_default().push((offsets.value(row), claim));
         }
@@ -124,10 +125,10 @@ impl TimedRow {
     }
 }
 
-fn timed(rows: &RecordBatch, watermarks: &RowWatermarks) -> Vec<TimedRow> {
+fn timed(rows: &RecordBatch, range: EventTimes, watermarks: &RowWatermarks) -> Vec<TimedRow> {
     let (partitions, offsets) = identity(rows);
     let times = rows.column(2).as_primitive::<TimestampMillisecondType>();
-    let usable = (0..rows.num_rows()).filter(|&row| times.is_valid(row) && EventTime(times.value(row)).possible());
+    let usable = (0..rows.num_rows()).filter(|&row| times.is_valid(row) && range.hold(times.value(row)));
     let row = |index: usize| {
         let (partition, offset) = (partitions.value(index), offsets.value(index));
         let before = watermarks.get(partition).and_then(|of_partition| {
@@ -141,28 +142,34 @@ fn timed(rows: &RecordBatch, watermarks: &RowWatermarks) -> Vec<TimedRow> {
 }
 
 /// Plays every key's rows, in the order that counts, against a plain list of sessions.
-fn late_for_sessions(batches: &[RecordBatch], gap_ms: i64, watermarks: &RowWatermarks) -> Result<Vec<LateRow>> {
+fn late_for_sessions(
+    batches: &[RecordBatch],
+    gap_ms: i64,
+    lateness_ms: i64,
+    timed: &dyn Fn(&RecordBatch) -> Vec<TimedRow>,
+) -> Result<Vec<LateRow>> {
     let mut by_key: BTreeMap<Vec<u8>, Vec<TimedRow>> = BTreeMap::new();
     for rows in batches {
         let keys = keys_of(rows)?;
-        for row in timed(rows, watermarks) {
+        for row in timed(rows) {
             let key = keys.as_ref().map(|keys| keys.row(row.index).as_ref().to_vec());
             by_key.entry(key.unwrap_or_default()).or_default().push(row);
         }
     }
+    let closed = |row: &TimedRow, end_ms: i64| row.watermark.closes(end_ms.saturating_add(lateness_ms));
     let mut late = vec![];
     for mut rows in by_key.into_values() {
         rows.sort();
         let mut sessions: Vec<Window> = vec![];
         for row in rows {
             let mut own = Window { start_ms: row.time_ms, end_ms: row.time_ms + gap_ms };
-            if row.watermark.closes(own.end_ms.saturating_add(session_reach_ms(gap_ms))) {
+            if closed(&row, own.end_ms.saturating_add(session_reach_ms(gap_ms))) {
                 late.push(row.late_for(own));
                 continue;
             }
             let touched = |w: &Window| w.start_ms <= own.end_ms && own.start_ms <= w.end_ms;
             let (touching, mut apart): (Vec<Window>, Vec<Window>) = sessions.iter().partition(|w| touched(w));
-            if let Some(closed) = touching.iter().filter(|w| row.watermark.closes(w.end_ms)).min() {
+            if let Some(closed) = touching.iter().filter(|w| closed(&row, w.end_ms)).min() {
                 late.push(row.late_for(*closed));
                 continue;
             }
@@ -170,7 +177,7 @@ fn late_for_sessions(batches: &[RecordBatch], gap_ms: i64, watermarks: &RowWater
                 own.start_ms = own.start_ms.min(window.start_ms);
                 own.end_ms = own.end_ms.max(window.end_ms);
             }
-            if row.watermark.closes(own.end_ms) {
+            if closed(&row, own.end_ms) {
                 late.push(row.late_for(own));
                 continue;
             }

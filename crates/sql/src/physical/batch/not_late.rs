@@ -7,13 +7,14 @@ use std::sync::Arc;
 use datafusion::common::{Column, Result};
 use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::{
-    Expr, Extension, Filter, LogicalPlan, LogicalPlanBuilder, Projection, SubqueryAlias, Union,
+    Expr, Extension, Filter, LogicalPlan, LogicalPlanBuilder, Projection, SubqueryAlias, TableScan, Union,
 };
 use tidemill_runtime::window::Window;
 
 use super::source::SourceTable;
 use crate::physical::IDENTITY;
 use crate::plan::scanned;
+use crate::unnest::Unnest;
 use crate::window_tvf::WindowTvf;
 
 /// A row, and a window that it missed.
@@ -64,14 +65,14 @@ pub(super) fn with_identity(plan: &LogicalPlan) -> Result<LogicalPlan> {
         && let Some(input) = carry(&window.input)?
     {
         let identity = IDENTITY.map(|name| identity_column(&input, name));
-        let node = WindowTvf::new(input, window.time.clone(), window.kind.clone(), Some(identity))?;
+        let node = window.over(input, Some(identity))?;
         return Ok(LogicalPlan::Extension(Extension { node: Arc::new(node) }));
     }
     let inputs = plan.inputs().into_iter().map(with_identity).collect::<Result<Vec<_>>>()?;
     plan.with_new_exprs(plan.expressions(), inputs)
 }
 
-/// The plan with the columns of [`IDENTITY`] behind its own, if it only scans, filters and projects.
+/// The plan with the columns of [`IDENTITY`] behind its own, if it only scans, filters, projects and unnests.
 pub(super) fn carry(plan: &LogicalPlan) -> Result<Option<LogicalPlan>> {
     Ok(match plan {
         LogicalPlan::TableScan(scan) => match scanned(scan) {
@@ -105,23 +106,36 @@ pub(super) fn carry(plan: &LogicalPlan) -> Result<Option<LogicalPlan>> {
             }
             None => None,
         },
+        LogicalPlan::Extension(Extension { node }) => match node.as_any().downcast_ref::<Unnest>() {
+            Some(unnest) => match carry(&unnest.input)? {
+                Some(input) => Some(LogicalPlan::Extension(Extension { node: Arc::new(unnest.with_input(input)?) })),
+                None => None,
+            },
+            None => None,
+        },
         _ => None,
     })
 }
 
 /// The scan with the columns of [`IDENTITY`] behind its own, if they are not there already.
-pub(crate) fn scan_with_identity(
-    scan: &datafusion::logical_expr::TableScan,
-    source: &SourceTable,
-) -> Result<LogicalPlan> {
+pub(crate) fn scan_with_identity(scan: &TableScan, source: &SourceTable) -> Result<LogicalPlan> {
     let columns = source.table().schema().fields().len();
-    let projection = scan.projection.clone().map(|mut projection| {
-        let missing = [columns, columns + 1].into_iter().filter(|index| !projection.contains(index));
-        projection.extend(missing.collect::<Vec<_>>());
-        projection
-    });
-    let source = provider_as_source(Arc::new(source.with_identity()));
-    LogicalPlanBuilder::scan_with_filters(scan.table_name.clone(), source, projection, scan.filters.clone())?.build()
+    scan_with(scan, source, &[columns, columns + 1])
+}
+
+/// The scan with each row's watermark behind its columns, if it is not there already.
+pub(crate) fn scan_with_watermark(scan: &TableScan, source: &SourceTable) -> Result<LogicalPlan> {
+    scan_with(scan, source, &[source.table().schema().fields().len() + 2])
+}
+
+fn scan_with(scan: &TableScan, source: &SourceTable, columns: &[usize]) -> Result<LogicalPlan> {
+    let mut projection = scan.projection.clone().unwrap_or_else(|| (0..scan.projected_schema.fields().len()).collect());
+    let missing: Vec<usize> = columns.iter().copied().filter(|index| !projection.contains(index)).collect();
+    projection.extend(missing);
+    let source = provider_as_source(Arc::new(source.with_sidecars()));
+    let scan =
+        LogicalPlanBuilder::scan_with_filters(scan.table_name.clone(), source, Some(projection), scan.filters.clone())?;
+    scan.build()
 }
 
 /// The column of that name, which is the plan's only one.

@@ -1,4 +1,4 @@
-//! DataFusion's physical planner, taught our window node.
+//! DataFusion's physical planner, taught our windows and `UNNEST`.
 
 use std::sync::Arc;
 
@@ -13,7 +13,9 @@ use datafusion::physical_planner::{DefaultPhysicalPlanner, ExtensionPlanner, Phy
 
 use super::LateRows;
 use super::session::{SessionColumns, SessionExec};
+use super::unnest::UnnestExec;
 use super::window::{WindowColumns, WindowExec};
+use crate::unnest::Unnest;
 use crate::window_tvf::{WindowKind, WindowTvf};
 
 /// Plans queries in which nothing is left out.
@@ -52,10 +54,13 @@ impl ExtensionPlanner for WindowExtensionPlanner {
         _session: &dyn Session,
         _context: &PhysicalPlanningContext,
     ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
-        let Some(window) = node.as_any().downcast_ref::<WindowTvf>() else { return Ok(None) };
         let [input] = physical_inputs else {
-            return datafusion::common::internal_err!("a window has one input");
+            return datafusion::common::internal_err!("{} has one input", node.name());
         };
+        if let Some(unnest) = node.as_any().downcast_ref::<Unnest>() {
+            return Ok(Some(Arc::new(UnnestExec::new(Arc::clone(input), unnest.operator()?))));
+        }
+        let Some(window) = node.as_any().downcast_ref::<WindowTvf>() else { return Ok(None) };
         let schema = window.input.schema();
         let except = match &window.identity {
             Some([partition, offset]) => {
@@ -65,17 +70,17 @@ impl ExtensionPlanner for WindowExtensionPlanner {
         };
         let dropped = except.as_ref().map(|(partition, offset, _)| [*partition, *offset]);
         let kept = (0..schema.fields().len()).filter(|i| !dropped.iter().flatten().any(|d| d == i)).collect();
-        let (time, input) = (window.time_index()?, Arc::clone(input));
+        let (time, range, input) = (window.time_index()?, window.range, Arc::clone(input));
         let output = Arc::new(UserDefinedLogicalNodeCore::schema(window).as_arrow().clone());
         Ok(Some(match &window.kind {
             WindowKind::Aligned(assigner) => {
-                let columns = WindowColumns { time, assigner: *assigner, except, kept, schema: output };
+                let columns = WindowColumns { time, range, assigner: *assigner, except, kept, schema: output };
                 Arc::new(WindowExec::new(input, columns))
             }
             WindowKind::Session { gap_ms, zone, key } => {
                 let key = key.iter().map(|column| schema.index_of_column(column)).collect::<Result<_>>()?;
                 let (gap_ms, zone) = (*gap_ms, *zone);
-                let columns = SessionColumns { time, key, gap_ms, zone, except, kept, schema: output };
+                let columns = SessionColumns { time, range, key, gap_ms, zone, except, kept, schema: output };
                 Arc::new(SessionExec::new(input, columns))
             }
         }))

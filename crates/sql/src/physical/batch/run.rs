@@ -15,6 +15,7 @@ use super::LateRows;
 use super::dead_letter::DeadLetters;
 use super::not_late::with_identity;
 use super::planner::physical_plan;
+use super::sessions_apart::sessions_apart;
 use crate::physical::Outputs;
 use crate::plan::{plan_error, scanned};
 use crate::{Pipeline, PlannedStatement};
@@ -117,7 +118,7 @@ async fn write(
         Some(_) => with_identity(&statement.plan).map_err(at_statement)?,
         None => statement.plan.clone(),
     };
-    let plan = state.optimize(&plan).map_err(at_statement)?;
+    let plan = sessions_apart(plan).and_then(|plan| state.optimize(&plan)).map_err(at_statement)?;
     let plan = physical_plan(&plan, &state, &late.cloned().unwrap_or_default()).await.map_err(at_statement)?;
     dead_letters.attach(&plan);
     let mut rows = execute_stream(plan, state.task_ctx()).map_err(engine_error)?;

@@ -17,7 +17,7 @@ use datafusion::physical_expr::{
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
 use futures::StreamExt;
-use tidemill_core::EventTime;
+use tidemill_core::EventTimes;
 use tidemill_runtime::time_zone::TimeZone;
 use tidemill_runtime::window::Window;
 
@@ -27,6 +27,7 @@ use super::LateRows;
 #[derive(Debug, Clone)]
 pub(super) struct SessionColumns {
     pub(super) time: usize,
+    pub(super) range: EventTimes,
     pub(super) key: Vec<usize>,
     pub(super) gap_ms: i64,
     /// On whose clocks the bounds are told.
@@ -187,7 +188,7 @@ impl Sessions {
                 late.contains_row(partition, rows.column(*offset).as_primitive::<Int64Type>().value(row))
             })
         };
-        let usable = |row: usize| times.is_valid(row) && EventTime(times.value(row)).possible() && !excepted(row);
+        let usable = |row: usize| times.is_valid(row) && self.columns.range.hold(times.value(row)) && !excepted(row);
         let mask: BooleanArray = (0..rows.num_rows()).map(|row| Some(usable(row))).collect();
         if mask.true_count() == rows.num_rows() {
             return Ok(rows.clone());

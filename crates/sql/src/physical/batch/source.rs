@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, StringViewArray};
-use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
 use async_trait::async_trait;
 use datafusion::catalog::Session;
 use datafusion::catalog::TableProvider;
@@ -19,36 +19,44 @@ use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, Par
 use futures::StreamExt;
 use tidemill_core::EventBatch;
 use tidemill_runtime::graph::SourceSpec;
+use tidemill_runtime::operator::watermark_column;
 use tidemill_runtime::scan::Scan;
 use tokio::sync::mpsc::Sender;
 
 use crate::catalog::Table;
-use crate::physical::{IDENTITY, SourceColumns, source_columns};
+use crate::physical::{IDENTITY, ROW_WATERMARK, SourceColumns, event_time_spec, source_columns};
 
 /// A declared table.
 #[derive(Debug, Clone)]
 pub(crate) struct SourceTable {
     table: Arc<Table>,
     schema: SchemaRef,
-    identity: bool,
 }
 
 impl SourceTable {
     pub(crate) fn new(table: Arc<Table>) -> Self {
-        Self { schema: Arc::clone(table.schema()), table, identity: false }
+        Self { schema: Arc::clone(table.schema()), table }
     }
 
-    /// The same table with the columns of [`IDENTITY`] behind its own.
-    pub(crate) fn with_identity(&self) -> Self {
+    /// The same table with the columns of [`IDENTITY`] and [`ROW_WATERMARK`] behind its own, for a scan to choose from.
+    pub(crate) fn with_sidecars(&self) -> Self {
         let mut fields = self.table.schema().fields().to_vec();
         fields.push(Arc::new(Field::new(IDENTITY[0], DataType::Utf8View, false)));
         fields.push(Arc::new(Field::new(IDENTITY[1], DataType::Int64, false)));
-        Self { table: Arc::clone(&self.table), schema: Arc::new(Schema::new(fields)), identity: true }
+        fields.push(Arc::new(row_watermark(&self.table)));
+        Self { table: Arc::clone(&self.table), schema: Arc::new(Schema::new(fields)) }
     }
 
     pub(crate) fn table(&self) -> &Arc<Table> {
         &self.table
     }
+}
+
+/// The column of each row's watermark, in the type of the event time.
+pub(crate) fn row_watermark(table: &Table) -> Field {
+    let event_time = table.event_time.as_ref().and_then(|time| table.schema().field_with_name(&time.name).ok());
+    let data_type = event_time.map(|field| field.data_type().clone());
+    Field::new(ROW_WATERMARK, data_type.unwrap_or(DataType::Timestamp(TimeUnit::Millisecond, None)), true)
 }
 
 #[async_trait]
@@ -73,8 +81,17 @@ impl TableProvider for SourceTable {
             None => Arc::clone(&self.schema),
         };
         let source = self.table.source().map_err(external)?;
-        let own = schema.fields().iter().filter(|f| !IDENTITY.contains(&f.name().as_str()));
-        let columns = Arc::new(Schema::new(own.cloned().collect::<Vec<_>>()));
+        let wants = |name: &str| schema.column_with_name(name).is_some();
+        let event_time = self.table.event_time.as_ref().filter(|_| wants(ROW_WATERMARK));
+        let read = self.table.schema().fields().iter().filter(|field| {
+            // The watermark is made of columns that nobody else may read.
+            let of_time = event_time.is_some_and(|time| {
+                time.name == *field.name() || time.watermark.column_refs().iter().any(|c| c.name == *field.name())
+            });
+            wants(field.name()) || of_time
+        });
+        let columns = Arc::new(Schema::new(read.cloned().collect::<Vec<_>>()));
+        let event_time = event_time.map(|time| event_time_spec(time, &columns, state)).transpose()?;
         let SourceColumns { decoded, computed } = source_columns(&self.table, &columns, state)?;
         let spec = SourceSpec {
             table: Arc::clone(&self.table.name),
@@ -82,9 +99,9 @@ impl TableProvider for SourceTable {
             decoded,
             columns,
             computed,
-            event_time: None,
-            lineage: self.identity,
-            row_watermarks: false,
+            row_watermarks: event_time.is_some(),
+            event_time,
+            lineage: IDENTITY.into_iter().any(wants),
             keep_rejected: self.table.keep_rejected,
         };
         let config = state.config();
@@ -200,6 +217,7 @@ fn to_rows(batch: EventBatch, schema: &SchemaRef) -> Result<RecordBatch> {
                     as ArrayRef)
             }
             (Some(lineage), "__tidemill_offset") => Some(Arc::new(lineage.offsets().map_err(external)?) as ArrayRef),
+            (_, ROW_WATERMARK) => Some(watermark_column(&batch, field.data_type()).map_err(external)?),
             (_, name) => batch.rows.column_by_name(name).cloned(),
         };
         columns.extend(column);

@@ -13,6 +13,7 @@ use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
 use futures::StreamExt;
+use tidemill_core::EventTimes;
 use tidemill_runtime::window::{Window, WindowAssigner, windows_of};
 
 use super::LateRows;
@@ -21,6 +22,7 @@ use super::LateRows;
 #[derive(Debug, Clone)]
 pub(super) struct WindowColumns {
     pub(super) time: usize,
+    pub(super) range: EventTimes,
     pub(super) assigner: WindowAssigner,
     /// The indices of partition and offset, and the rows to leave out.
     pub(super) except: Option<(usize, usize, Arc<LateRows>)>,
@@ -32,7 +34,8 @@ pub(super) struct WindowColumns {
 impl WindowColumns {
     fn apply(&self, rows: &RecordBatch) -> Result<RecordBatch> {
         let times = rows.column(self.time).as_primitive::<TimestampMillisecondType>();
-        let (indices, bounds) = windows_of(times, self.assigner, |row, window| !self.excepted(rows, row, window));
+        let (indices, bounds) =
+            windows_of(times, self.range, self.assigner, |row, window| !self.excepted(rows, row, window));
         let taken = take_record_batch(&rows.project(&self.kept)?, &indices)?;
         let columns = taken.columns().iter().cloned().chain(bounds).collect();
         Ok(RecordBatch::try_new(Arc::clone(&self.schema), columns)?)

@@ -4,22 +4,22 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
-use datafusion::common::DFSchema;
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::{Distinct, Extension, LogicalPlan, Union};
 use tidemill_core::{Error, Result};
 use tidemill_runtime::connector::{ChangelogMode, WriteMode};
-use tidemill_runtime::graph::{EventTimeSpec, JobGraph, MakeOperator, SourceSpec, Stream};
+use tidemill_runtime::graph::{JobGraph, MakeOperator, SourceSpec, Stream};
 use tidemill_runtime::metrics::WindowMetrics;
-use tidemill_runtime::operator::{Calc, WithIdentity};
+use tidemill_runtime::operator::{Calc, WithIdentity, WithRowWatermark};
 
 use super::expressions::{Expressions, arrow_schema, pick};
-use super::sources::{Need, Needs, reads_identity};
+use super::sources::{Need, Needs, reads_identity, reads_watermark};
 use super::top_n::Limits;
 use crate::catalog::Table;
-use crate::physical::{IDENTITY, LateSink, Outputs, SourceColumns, source_columns};
+use crate::physical::{IDENTITY, LateSink, Outputs, SourceColumns, event_time_spec, source_columns};
 use crate::plan::{has_grouping_sets, is_windowed, plan_error, scanned};
 use crate::settings::Emit;
+use crate::unnest::Unnest;
 use crate::{Pipeline, PlannedStatement};
 
 /// A statement as the live planner sees it.
@@ -161,6 +161,12 @@ impl<'a> Planner<'a> {
                     let make: MakeOperator = Arc::new(move || Ok(Box::new(WithIdentity::new(Arc::clone(&schema)))));
                     stream = self.graph.chain(stream, make);
                 }
+                if let Some(field) = reads_watermark(&scan.projected_schema) {
+                    columns = WithRowWatermark::schema(&columns, field);
+                    let schema = Arc::clone(&columns);
+                    let make: MakeOperator = Arc::new(move || Ok(Box::new(WithRowWatermark::new(Arc::clone(&schema)))));
+                    stream = self.graph.chain(stream, make);
+                }
                 let wanted = arrow_schema(&scan.projected_schema);
                 let indices = wanted.fields().iter().map(|f| columns.index_of(f.name()));
                 let indices: Vec<usize> = indices.collect::<Result<_, _>>()?;
@@ -188,7 +194,10 @@ impl<'a> Planner<'a> {
             LogicalPlan::Limit(limit) => self.sorted_limit(limit, live),
             LogicalPlan::Window(window) => self.top_n(plan, window, live),
             LogicalPlan::Distinct(Distinct::All(input)) => self.distinct(input, live),
-            LogicalPlan::Extension(Extension { node }) => self.window_columns(node.as_ref(), live),
+            LogicalPlan::Extension(Extension { node }) => match node.as_any().downcast_ref::<Unnest>() {
+                Some(unnest) => self.unnest(unnest, live),
+                None => self.window_columns(node.as_ref(), live),
+            },
             other => Err(refusal(other).at(live.statement.excerpt.clone())),
         }
     }
@@ -196,6 +205,13 @@ impl<'a> Planner<'a> {
     fn calc(&mut self, input: &LogicalPlan, calc: Calc, live: &LiveStatement<'_>) -> Result<Planned> {
         let input = self.node(input, live)?;
         Ok(input.chain(&mut self.graph, &make_calc(calc)))
+    }
+
+    fn unnest(&mut self, node: &Unnest, live: &LiveStatement<'_>) -> Result<Planned> {
+        let operator = node.operator().map_err(|e| plan_error(e, &live.statement.excerpt))?;
+        let input = self.node(&node.input, live)?;
+        let make: MakeOperator = Arc::new(move || Ok(Box::new(operator.clone())));
+        Ok(input.chain(&mut self.graph, &make))
     }
 
     fn union(&mut self, union: &Union, live: &LiveStatement<'_>) -> Result<Planned> {
@@ -225,6 +241,7 @@ fn passes_rows_on(plan: &LogicalPlan) -> bool {
         LogicalPlan::SubqueryAlias(_) | LogicalPlan::Filter(_) | LogicalPlan::Projection(_) => true,
         LogicalPlan::Union(_) => true,
         LogicalPlan::Aggregate(aggregate) => has_grouping_sets(aggregate),
+        LogicalPlan::Extension(Extension { node }) => node.as_any().is::<Unnest>(),
         _ => false,
     }
 }
@@ -236,17 +253,10 @@ pub(super) fn make_calc(calc: Calc) -> MakeOperator {
 fn source_spec(need: &Need, columns: &SchemaRef, state: &SessionState) -> Result<SourceSpec> {
     let table = &need.table;
     let source = table.source()?;
-    let event_time = match &table.event_time {
-        Some(event_time) => {
-            let place = |e| plan_error(e, &table.excerpt);
-            let schema = DFSchema::try_from(columns.as_ref().clone()).map_err(place)?;
-            let watermark = state.create_physical_expr(event_time.watermark.clone(), &schema).map_err(place)?;
-            Some(EventTimeSpec { column: columns.index_of(&event_time.name)?, watermark })
-        }
-        None => None,
-    };
-    let SourceColumns { decoded, computed } =
-        source_columns(table, columns, state).map_err(|e| plan_error(e, &table.excerpt))?;
+    let place = |e| plan_error(e, &table.excerpt);
+    let event_time = table.event_time.as_ref().map(|time| event_time_spec(time, columns, state));
+    let event_time = event_time.transpose().map_err(place)?;
+    let SourceColumns { decoded, computed } = source_columns(table, columns, state).map_err(place)?;
     Ok(SourceSpec {
         table: Arc::clone(&table.name),
         source,

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use arrow::datatypes::SchemaRef;
+use arrow::datatypes::{Field, SchemaRef};
 use datafusion::common::DFSchema;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::LogicalPlan;
@@ -12,7 +12,7 @@ use tidemill_core::{Error, Result};
 
 use super::planner::LiveStatement;
 use crate::catalog::Table;
-use crate::physical::{IDENTITY, LateSink};
+use crate::physical::{IDENTITY, LateSink, ROW_WATERMARK};
 use crate::plan::{plan_error, scanned, scanned_tables, windows};
 use crate::window_tvf::WindowKind;
 
@@ -22,7 +22,7 @@ pub(super) struct Need {
     columns: BTreeSet<usize>,
     /// Somebody wants late rows, has sessions, or aggregates in the order of the log.
     pub(super) lineage: bool,
-    /// Somebody has sessions.
+    /// Somebody has sessions, or asks for a row's watermark.
     pub(super) row_watermarks: bool,
 }
 
@@ -40,6 +40,7 @@ pub(super) fn needs(statements: &[LiveStatement<'_>]) -> Result<Needs> {
                         let projection = scan.projection.as_deref();
                         let need = add(&mut needs, source.table(), projection, late.as_ref());
                         need.lineage |= reads_identity(&scan.projected_schema);
+                        need.row_watermarks |= reads_watermark(&scan.projected_schema).is_some();
                     }
                     None => outcome = Err(Error::internal(format!("{} is no declared table", scan.table_name))),
                 }
@@ -100,6 +101,11 @@ fn add<'a>(
 /// Whether a scan's rows come with their partition and offset.
 pub(super) fn reads_identity(columns: &DFSchema) -> bool {
     columns.fields().iter().any(|field| IDENTITY.contains(&field.name().as_str()))
+}
+
+/// The column of each row's watermark, if a scan gives it.
+pub(super) fn reads_watermark(columns: &DFSchema) -> Option<&Field> {
+    columns.fields().iter().find(|field| field.name() == ROW_WATERMARK).map(AsRef::as_ref)
 }
 
 impl Need {

@@ -5,6 +5,7 @@
 //! of a hopping window is never copied into each of its windows, panes share it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use arrow::datatypes::IntervalMonthDayNano;
 use arrow::datatypes::{DataType, SchemaRef};
@@ -23,28 +24,35 @@ use tidemill_runtime::exchange::Partitioning;
 use tidemill_runtime::graph::{MakeOperator, Stream};
 use tidemill_runtime::metrics::WindowMetrics;
 use tidemill_runtime::operator::Port;
-use tidemill_runtime::time_zone::TimeZone;
 use tidemill_runtime::window::{
-    AssignWindows, LateOutput, PreAggregate, SessionAggregate, SessionSpec, WindowAggregate, WindowAssigner,
-    WindowSpec, late_schema,
+    AssignWindows, LateOutput, PreAggregate, SessionAggregate, SessionSpec, TimeColumn, WindowAggregate,
+    WindowAssigner, WindowSpec, late_schema,
 };
 
 use super::expressions::{Expressions, arrow_schema, pick};
 use super::planner::{Branch, LiveStatement, Planned, Planner, make_calc};
 use crate::catalog::Table;
 use crate::function::Clock;
-use crate::plan::{Bound, attached_by, bound_of, function_below, plan_error, unaliased};
-use crate::settings::{ALLOW_LATENESS, EARLY_FIRE, Emit};
+use crate::plan::{Bound, attached_by, bound_of, function_below, made_of_element, plan_error, unaliased};
+use crate::settings::{ALLOW_LATENESS, EARLY_FIRE};
+use crate::unnest::Unnest;
 use crate::window_tvf::{WINDOW_END, WINDOW_START, WINDOW_TIME, WindowKind, WindowTvf};
 
 /// What both kinds of windows are built from.
 struct Build {
-    time_index: usize,
+    time: TimeColumn,
     time_type: DataType,
     aggregation: Aggregation,
     late: Option<LateOutput>,
     metrics: Arc<WindowMetrics>,
     name: String,
+}
+
+/// When a window tells its results.
+struct Emission {
+    lateness_ms: i64,
+    early_fire: Option<Duration>,
+    late_fire: Option<Duration>,
 }
 
 /// The late outputs of a window, with the tables whose rows leave by them.
@@ -81,19 +89,15 @@ impl Planner<'_> {
         let window = &windowed.window;
         let input = self.windowed_input(window, live)?;
         if windowed.attached && input.branches.iter().any(|branch| branch.table.is_some()) {
-            return Err(Error::invalid(
-                "a GROUP BY over a UNION of window functions is not supported in a live run yet",
-            )
-            .hint("make the window over the union: TUMBLE((SELECT ... UNION ALL SELECT ...), ...)")
-            .at(excerpt.clone()));
+            return Err(windows_of_several(&aggregate.input).at(excerpt.clone()));
         }
         let aggregation = self.aggregation(&windowed, live)?;
-        let time_index = window.time_index().map_err(|e| plan_error(e, excerpt))?;
-        let time_type = window.input.schema().field(time_index).data_type().clone();
+        let time = time_column(window).map_err(|e| plan_error(e, excerpt))?;
+        let time_type = window.input.schema().field(time.index).data_type().clone();
 
         let metrics = Arc::new(WindowMetrics::default());
         let build = Build {
-            time_index,
+            time,
             time_type: time_type.clone(),
             aggregation: aggregation.clone(),
             late: live.late.as_ref().map(|_| LateOutput::new(time_type.clone())),
@@ -107,8 +111,23 @@ impl Planner<'_> {
             WindowKind::Session { gap_ms, zone, key } => {
                 let key = key.iter().map(|column| window.input.schema().index_of_column(column));
                 let key: Vec<usize> = key.collect::<Result<_, _>>().map_err(|e| plan_error(e, excerpt))?;
-                check_session(&windowed, &input.branches, self.emit, before_sink, live)?;
-                self.session((*gap_ms, *zone), key, &arrow_schema(window.input.schema()), &input.branches, build)
+                check_session(&windowed, &input.branches, live)?;
+                let Emission { lateness_ms, early_fire, late_fire } = self.emission(before_sink);
+                let Build { time, aggregation, late, metrics, name, .. } = build;
+                let (gap_ms, zone, key_columns) = (*gap_ms, *zone, key);
+                let spec = SessionSpec {
+                    time,
+                    key_columns,
+                    gap_ms,
+                    zone,
+                    aggregation,
+                    of_results: input.branches.iter().all(|branch| branch.table.is_none()),
+                    lateness_ms,
+                    early_fire,
+                    late_fire,
+                    late,
+                };
+                self.session(spec, &arrow_schema(window.input.schema()), &input.branches, metrics, name)
             }
         };
         let in_order = pick(
@@ -159,12 +178,12 @@ impl Planner<'_> {
                 .at(excerpt.clone()));
         };
         let input = self.windowed_input(window, live)?;
-        let time_index = window.time_index().map_err(|e| plan_error(e, excerpt))?;
+        let time = time_column(window).map_err(|e| plan_error(e, excerpt))?;
         let schema = arrow_schema(node.schema());
         let metrics = Arc::new(WindowMetrics::default());
         let counted = Arc::clone(&metrics);
         let make: MakeOperator = Arc::new(move || {
-            Ok(Box::new(AssignWindows::new(time_index, assigner, Arc::clone(&schema), Arc::clone(&counted))))
+            Ok(Box::new(AssignWindows::new(time, assigner, Arc::clone(&schema), Arc::clone(&counted))))
         });
         let mut planned = input.chain(&mut self.graph, &make);
         planned.metrics.push(metrics);
@@ -172,18 +191,25 @@ impl Planner<'_> {
     }
 
     fn window_spec(&self, assigner: WindowAssigner, aggregation: Aggregation, before_sink: bool) -> WindowSpec {
-        let early_fire = if before_sink { self.emit.early_fire() } else { None };
-        let (lateness_ms, late_fire) = (self.emit.lateness_ms(), self.emit.late_fire());
+        let Emission { lateness_ms, early_fire, late_fire } = self.emission(before_sink);
         WindowSpec { assigner, lateness_ms, aggregation, early_fire, late_fire }
+    }
+
+    fn emission(&self, before_sink: bool) -> Emission {
+        Emission {
+            lateness_ms: self.emit.lateness_ms(),
+            early_fire: if before_sink { self.emit.early_fire() } else { None },
+            late_fire: self.emit.late_fire(),
+        }
     }
 
     /// Two phases: panes before the exchange, windows behind it.
     fn aligned(&mut self, spec: WindowSpec, input: &[Branch], build: Build) -> (Stream, LateStreams) {
-        let Build { time_index, time_type, late, metrics, name, .. } = build;
+        let Build { time, time_type, late, metrics, name, .. } = build;
         let phase1 = spec.clone();
         let make: MakeOperator = Arc::new(move || {
             let (late, metrics) = (late.clone(), Arc::clone(&metrics));
-            Ok(Box::new(PreAggregate::new(time_index, phase1.clone(), late, metrics)?))
+            Ok(Box::new(PreAggregate::new(time, phase1.clone(), late, metrics)?))
         });
         let mut partials = vec![];
         let mut late_streams = vec![];
@@ -204,18 +230,16 @@ impl Planner<'_> {
     /// One phase: who belongs together is known only where all rows of a key meet.
     fn session(
         &mut self,
-        (gap_ms, zone): (i64, TimeZone),
-        key_columns: Vec<usize>,
+        spec: SessionSpec,
         columns: &SchemaRef,
         input: &[Branch],
-        build: Build,
+        metrics: Arc<WindowMetrics>,
+        name: String,
     ) -> (Stream, LateStreams) {
-        let Build { time_index, aggregation, late, metrics, name, .. } = build;
-        let partitioning = match key_columns.is_empty() {
+        let partitioning = match spec.key_columns.is_empty() {
             true => Partitioning::Gather,
-            false => Partitioning::KeyGroups(key_columns.clone()),
+            false => Partitioning::KeyGroups(spec.key_columns.clone()),
         };
-        let spec = SessionSpec { time_column: time_index, key_columns, gap_ms, zone, aggregation, late };
         let columns = Arc::clone(columns);
         let make: MakeOperator =
             Arc::new(move || Ok(Box::new(SessionAggregate::new(spec.clone(), &columns, Arc::clone(&metrics))?)));
@@ -253,14 +277,31 @@ impl WindowedAggregate {
     }
 }
 
+fn time_column(window: &WindowTvf) -> datafusion::error::Result<TimeColumn> {
+    Ok(TimeColumn { index: window.time_index()?, range: window.range })
+}
+
+/// Why rows that have their windows from below can't be grouped by them.
+fn windows_of_several(plan: &LogicalPlan) -> Error {
+    let is_unnest =
+        |plan: &LogicalPlan| matches!(plan, LogicalPlan::Extension(Extension { node }) if node.as_any().is::<Unnest>());
+    let unnested = plan.exists(|node| Ok(is_unnest(node))).unwrap_or(false);
+    let (what, hint) = if unnested {
+        (
+            "an UNNEST between a window function in a subquery and its GROUP BY",
+            "unnest in the function's input: TUMBLE((SELECT ... FROM t CROSS JOIN UNNEST(...)), ...)",
+        )
+    } else {
+        (
+            "a GROUP BY over a UNION of window functions",
+            "make the window over the union: TUMBLE((SELECT ... UNION ALL SELECT ...), ...)",
+        )
+    };
+    Error::invalid(format!("{what} is not supported in a live run yet")).hint(hint)
+}
+
 /// What a session can't be made of.
-fn check_session(
-    windowed: &WindowedAggregate,
-    input: &[Branch],
-    emit: &Emit,
-    before_sink: bool,
-    live: &LiveStatement<'_>,
-) -> Result<()> {
+fn check_session(windowed: &WindowedAggregate, input: &[Branch], live: &LiveStatement<'_>) -> Result<()> {
     let refuse =
         |message: String, hint: String| Err(Error::invalid(message).hint(hint).at(live.statement.excerpt.clone()));
     let WindowKind::Session { key, .. } = &windowed.window.kind else { return Ok(()) };
@@ -274,22 +315,18 @@ fn check_session(
             format!("GROUP BY window_start, window_end, {}", column.name),
         );
     }
-    if input.iter().any(|branch| branch.table.is_none()) {
+    // One row of the source would be in several sessions, and be late for one and in time for another.
+    if let Some(column) = key.iter().find(|column| made_of_element(&windowed.window.input, column)) {
         return refuse(
-            "a SESSION over the result of a window is not supported in a live run yet".to_owned(),
-            "make the sessions of the table itself, or run the file with --batch".to_owned(),
+            format!("the session's key '{}' is made by UNNEST, which is not supported in a live run yet", column.name),
+            "INSERT the unnested rows into a table, and make the sessions of that".to_owned(),
         );
     }
-    if before_sink && emit.early_fire().is_some() {
+    let results = input.iter().filter(|branch| branch.table.is_none()).count();
+    if results > 0 && results < input.len() {
         return refuse(
-            "early firing is not supported for SESSION".to_owned(),
-            format!("remove the SET '{EARLY_FIRE}'"),
-        );
-    }
-    if emit.lateness_ms() > 0 {
-        return refuse(
-            "an allowed lateness is not supported for SESSION yet".to_owned(),
-            "remove the SET 'table.exec.emit.allow-lateness', or give the watermark a longer delay".to_owned(),
+            "a SESSION over a UNION of a table and results of windows is not supported in a live run".to_owned(),
+            "make the sessions of one of them, or run the file with --batch".to_owned(),
         );
     }
     let names = live.late.as_ref().is_some_and(|late| late.columns.is_some());
@@ -325,6 +362,7 @@ fn fold_down<'a>(plan: &'a LogicalPlan, groups: &mut [Expr], calls: &mut [Expr])
     match plan {
         LogicalPlan::Extension(Extension { node }) => match node.as_any().downcast_ref::<WindowTvf>() {
             Some(window) => Ok(Some(window)),
+            None if node.as_any().is::<Unnest>() => Ok(None),
             None => Err(Error::internal(format!("no live form of {}", node.name()))),
         },
         LogicalPlan::SubqueryAlias(alias) => {
@@ -381,7 +419,7 @@ fn attached(
     }
     let input = LogicalPlanBuilder::from(input.clone()).project(columns)?.build()?;
     let pane = WindowAssigner::tumble(1, 0).map_err(|e| DataFusionError::External(Box::new(e)))?;
-    WindowTvf::new(input, Column::new_unqualified(ATTACHED_TIME), WindowKind::Aligned(pane), None)
+    WindowTvf::new(input, Column::new_unqualified(ATTACHED_TIME), WindowKind::Aligned(pane))
 }
 
 /// The last moment of the window that a row has already.

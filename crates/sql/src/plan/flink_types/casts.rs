@@ -33,7 +33,9 @@ pub(super) fn cast(expr: Expr, to: DataType, tries: bool, schema: &DFSchema) -> 
     Ok(Transformed::yes(match (&from, &to) {
         // An instant is read and written by the session's clock, which the next pass puts in.
         (from, DataType::Timestamp(unit, Some(_))) if is_text(from) => match &expr {
-            Expr::Literal(text, _) if names_its_zone(text) => return Ok(Transformed::no(theirs(expr, to))),
+            Expr::Literal(text, _) if text.try_as_str().flatten().is_some_and(names_its_zone) => {
+                return Ok(Transformed::no(theirs(expr, to)));
+            }
             _ => theirs(cast_call(expr, DataType::Timestamp(*unit, None), tries), to),
         },
         (DataType::Timestamp(unit, Some(_)), to) if is_text(to) => {

@@ -20,7 +20,7 @@ fn of_two(a: &DataType, b: &DataType) -> Option<DataType> {
         (a, b) if is_bytes(a) && is_bytes(b) => T::BinaryView,
         (a, b) if a.is_numeric() && b.is_numeric() => return numbers(a, b),
         (T::Timestamp(a, zone), T::Timestamp(b, other)) if zone == other => T::Timestamp(finer(*a, *b), zone.clone()),
-        _ => return None,
+        (a, b) => return super::collections::common_collection(a, b),
     })
 }
 

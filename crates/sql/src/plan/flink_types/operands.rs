@@ -7,8 +7,8 @@ use datafusion::logical_expr::expr::{Between, BinaryExpr, Case, InList, ScalarFu
 use datafusion::logical_expr::{Expr, ExprSchemable, Operator};
 
 use super::common::{common_type, is_text};
-use super::{casts, mismatch, patterns};
-use crate::function::Arithmetic;
+use super::{casts, collections, mismatch, patterns};
+use crate::function::{AS_WRITTEN, Arithmetic, BETWEEN_SYMMETRIC};
 
 /// The expression with operands that agree; those below it do already.
 pub(super) fn agree(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
@@ -26,6 +26,9 @@ pub(super) fn agree(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> 
             Ok(Transformed::no(Expr::Between(between)))
         }
         Expr::InList(list) => {
+            if let Some(any) = collections::in_list(&list, schema)? {
+                return Ok(Transformed::yes(any));
+            }
             let InList { expr, list: values, .. } = &list;
             let all: Vec<&Expr> = std::iter::once(&**expr).chain(values).collect();
             comparable(&all, schema)?;
@@ -54,6 +57,9 @@ fn operator(binary: BinaryExpr, schema: &DFSchema) -> Result<Transformed<Expr>> 
         return Err(mismatch("'||' takes two strings", &[&binary.left, &binary.right], schema, "CAST them AS STRING"));
     }
     if compares(binary.op) {
+        if let Some(compared) = collections::compared(&binary, schema)? {
+            return Ok(Transformed::yes(compared));
+        }
         comparable(&[&binary.left, &binary.right], schema)?;
     }
     Ok(Transformed::no(Expr::BinaryExpr(binary)))
@@ -90,7 +96,7 @@ fn branches(case: Case, schema: &DFSchema) -> Result<Transformed<Expr>> {
     }
     let results: Vec<&Expr> = when_then_expr.iter().map(|(_, then)| &**then).chain(else_expr.as_deref()).collect();
     let common = common_of("the results of a CASE have no type in common", &results, schema)?;
-    let cast = |expr: Box<Expr>| expr.cast_to(&common, schema).map(Box::new);
+    let cast = |expr: Box<Expr>| collections::as_type(*expr, &common, schema).map(Box::new);
     let when_then_expr =
         when_then_expr.into_iter().map(|(when, then)| Ok((when, cast(then)?))).collect::<Result<_>>()?;
     let else_expr = else_expr.map(cast).transpose()?;
@@ -110,12 +116,20 @@ fn function(mut call: ScalarFunction, schema: &DFSchema) -> Result<Transformed<E
         let (left_type, right_type) = (left.get_type(schema)?, right.get_type(schema)?);
         return Ok(Transformed::yes(operator.call(left, &left_type, right, &right_type)));
     }
+    if let Some(args) = collections::agree(&call, schema)? {
+        return Ok(Transformed::yes(Expr::ScalarFunction(ScalarFunction { func: call.func, args })));
+    }
     let name = call.func.name();
-    if !matches!(name, "coalesce" | "greatest" | "least" | "make_array") {
+    if name == AS_WRITTEN
+        && let Some(marked) = call.args.pop()
+    {
+        return Ok(Transformed::yes(marked));
+    }
+    if !matches!(name, "coalesce" | "greatest" | "least" | BETWEEN_SYMMETRIC) {
         return Ok(Transformed::no(Expr::ScalarFunction(call)));
     }
     let what = format!("the arguments of {} have no type in common", name.to_uppercase());
     let common = common_of(&what, &call.args.iter().collect::<Vec<_>>(), schema)?;
-    let args = call.args.into_iter().map(|arg| arg.cast_to(&common, schema)).collect::<Result<_>>()?;
+    let args = call.args.into_iter().map(|arg| collections::as_type(arg, &common, schema)).collect::<Result<_>>()?;
     Ok(Transformed::yes(Expr::ScalarFunction(ScalarFunction { func: call.func, args })))
 }

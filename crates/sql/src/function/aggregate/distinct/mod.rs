@@ -27,7 +27,7 @@ use super::{
     grouped::{Grouped, Rows, not_retractable},
 };
 use pairs::Pairs;
-pub(super) use values::unambiguous;
+pub(crate) use values::unambiguous;
 use values::{Values, comparable};
 
 /// The columns of a state.

@@ -121,7 +121,7 @@ pub(super) fn comparable(data_type: &DataType) -> bool {
 }
 
 /// Floats with one zero and one NaN; other columns as they are.
-pub(in crate::function::aggregate) fn unambiguous(column: &ArrayRef) -> ArrayRef {
+pub(crate) fn unambiguous(column: &ArrayRef) -> ArrayRef {
     match column.data_type() {
         DataType::Float32 => {
             let one = |v: f32| if v.is_nan() { f32::NAN } else { v + 0.0 };

@@ -1,0 +1,8 @@
+CREATE TABLE base (
+  id INT,
+  at TIMESTAMP(3),
+  day_of AS CAST(at AS DATE),
+  WATERMARK FOR at AS at
+) WITH ('connector' = 'filesystem', 'path' = 't.jsonl', 'format' = 'json');
+CREATE TABLE t WITH ('path' = 'u.jsonl') LIKE base (INCLUDING ALL);
+SELECT * FROM t;

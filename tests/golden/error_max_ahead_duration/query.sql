@@ -1,0 +1,2 @@
+SET 'tidemill.watermark.max-ahead' = '1 h';
+SELECT 1;

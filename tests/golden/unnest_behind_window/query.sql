@@ -1,0 +1,27 @@
+-- Behind a window function, rows are unnested as they are before it.
+CREATE TABLE orders (
+  id INT,
+  ts TIMESTAMP(3),
+  items ARRAY<ROW<sku STRING, n INT>>,
+  WATERMARK FOR ts AS ts - INTERVAL '5' SECOND
+) WITH ('connector' = 'filesystem', 'path' = 'orders', 'format' = 'json');
+CREATE TABLE sold (
+  window_start TIMESTAMP(3),
+  sku STRING,
+  lines BIGINT,
+  n INT,
+  ids STRING
+) WITH ('connector' = 'filesystem', 'path' = 'out/sold', 'format' = 'json');
+CREATE TABLE late (
+  id INT,
+  items ARRAY<ROW<sku STRING, n INT>>,
+  window_start TIMESTAMP(3),
+  row_watermark TIMESTAMP(3),
+  source_offset BIGINT
+) WITH ('connector' = 'filesystem', 'path' = 'out/late', 'format' = 'json');
+SET 'tidemill.late-output.sold' = 'late';
+INSERT INTO sold
+SELECT w.window_start, i.sku, COUNT(*), SUM(i.n), LISTAGG(CAST(w.id AS STRING))
+FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE)) AS w
+CROSS JOIN UNNEST(w.items) AS i(sku, n)
+GROUP BY w.window_start, w.window_end, i.sku;

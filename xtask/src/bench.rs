@@ -1,0 +1,79 @@
+//! `cargo xtask bench`: times the workloads of `bench/`, in this program and in others that do the same.
+//!
+//! Programs take turns on the same files, so that what slows the machine down slows all of them: the ratios are what
+//! counts. Each answer is compared with Tidemill's once, as a program that leaves rows out is not faster.
+
+mod answer;
+mod contender;
+mod data;
+mod events;
+mod measure;
+mod options;
+mod report;
+mod workload;
+
+use std::env;
+use std::path::PathBuf;
+
+use self::contender::{Contender, Inputs};
+use self::options::Options;
+use self::report::Result as Measured;
+use self::workload::{Program, Workload};
+use crate::checkout::Checkout;
+use crate::{Outcome, process};
+
+pub(crate) fn run(checkout: &Checkout, arguments: &[&str]) -> Outcome {
+    let options = Options::parse(arguments)?;
+    let tidemill = match &options.binary {
+        Some(binary) => binary.clone(),
+        None => build(checkout)?,
+    };
+    let data = data::ready(checkout, &tidemill, options.events)?;
+    println!("{} events in {}, the median of {}", options.events, data.display(), options.runs);
+    let inputs = Inputs { tidemill, data, events: options.events };
+    let mut missed = vec![];
+    for workload in &options.workloads {
+        let results = measured(workload, &options, &inputs, checkout)?;
+        missed.extend(report::print(workload, &results, options.events));
+    }
+    if options.check && !missed.is_empty() {
+        return Err(format!("\nmissed:\n  {}", missed.join("\n  ")));
+    }
+    Ok(())
+}
+
+/// Builds the release binary, into the target folder that this program is in.
+fn build(checkout: &Checkout) -> Result<PathBuf, String> {
+    process::cargo(checkout, &["build", "--release", "--locked", "--package", "tidemill-cli"], &[])?;
+    let this = env::current_exe().map_err(|e| format!("cannot tell where this program is: {e}"))?;
+    let target = this.ancestors().nth(2).ok_or("this program is not in a target folder")?;
+    Ok(target.join("release/tidemill"))
+}
+
+/// Runs all programs that can do the workload, in turn.
+fn measured(
+    workload: &Workload,
+    options: &Options,
+    inputs: &Inputs,
+    checkout: &Checkout,
+) -> Result<Vec<Measured>, String> {
+    let asked = |program: &Program| *program == Program::Tidemill || options.peers.contains(program);
+    let mut contenders = vec![];
+    for program in Program::ALL.into_iter().filter(asked) {
+        contenders.extend(Contender::of(program, workload, inputs, checkout)?);
+    }
+    let mut costs = vec![vec![]; contenders.len()];
+    for _ in 0..options.runs {
+        for (contender, costs) in contenders.iter_mut().zip(&mut costs) {
+            costs.push(contender.run()?);
+        }
+    }
+    let answers = contenders.iter().map(Contender::answer).collect::<Result<Vec<_>, _>>()?;
+    let measured = |((contender, costs), answer): ((&Contender, _), &answer::Answer)| Measured {
+        program: contender.program,
+        costs,
+        rows: answer.rows,
+        agrees: answers.first() == Some(answer),
+    };
+    Ok(contenders.iter().zip(costs).zip(&answers).map(measured).collect())
+}
