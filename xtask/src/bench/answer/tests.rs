@@ -2,7 +2,7 @@ use super::*;
 
 fn of(text: &str) -> Answer {
     let mut answer = Answer::default();
-    answer.add(text);
+    text.lines().for_each(|line| answer.add(line));
     answer
 }
 
