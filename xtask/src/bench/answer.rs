@@ -40,9 +40,15 @@ impl Answer {
     }
 }
 
-/// A field without quotes, zeros behind a point, and the `T` of a time.
+/// A field without quotes, exponent, zeros behind a point, and the `T` of a time.
 fn normal(field: &str) -> String {
     let bare = field.trim_matches('"');
+    // Flink writes some whole decimals as 1.808E+4.
+    if bare.contains("E+")
+        && let Ok(number) = bare.parse::<f64>()
+    {
+        return number.to_string();
+    }
     let time = bare.len() >= 16 && bare.as_bytes()[4] == b'-' && bare.as_bytes()[10] == b'T';
     let spaced = if time { bare.replacen('T', " ", 1) } else { bare.to_owned() };
     if spaced.contains('.') { spaced.trim_end_matches('0').trim_end_matches('.').to_owned() } else { spaced }

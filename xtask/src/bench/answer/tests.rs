@@ -12,6 +12,7 @@ fn forms_and_order_do_not_count() {
     let other = of("\"2026-01-01T00:01:00.12\",art,3.00\n2026-01-01 00:00:00,books,12.5\n");
     assert_eq!(one, other);
     assert_eq!(one.rows, 2);
+    assert_eq!(of("books,18080\n"), of("books,1.808E+4\n"));
 }
 
 #[test]
