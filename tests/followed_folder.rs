@@ -169,3 +169,22 @@ fn without_an_idle_timeout_a_union_waits_for_the_silent_source() {
     running.interrupt();
     assert_eq!(running.end().0, Some(130));
 }
+
+#[test]
+fn rows_that_nobody_sees_before_the_end_are_told_at_the_beginning() {
+    let folder = folder();
+    add(folder.path(), "a.json", &[("toys", "10:00:10"), ("toys", "10:01:10")]);
+    let to_files = "CREATE TABLE counts (window_start TIMESTAMP(3), category STRING, orders BIGINT) WITH (
+  'connector' = 'filesystem', 'path' = 'out', 'format' = 'json');
+INSERT INTO counts ";
+    let running = Running::start(folder.path(), &[SQL, BY_MINUTE, to_files, BY_MINUTE].concat(), &[]);
+    running.wait_for(1);
+    running.interrupt();
+    let (code, _, stderr) = running.end();
+    assert_eq!(code, Some(130), "{stderr}");
+    assert!(
+        stderr.contains("counts: the input has no end, and the rows of 'counts' become visible at the end"),
+        "{stderr}"
+    );
+    assert!(stderr.contains("SET 'execution.checkpointing.interval' = '10 s'"), "{stderr}");
+}

@@ -194,3 +194,15 @@ fn a_folder_that_is_not_there_is_an_error() {
     assert_eq!(finished.code, Some(1), "{finished:?}");
     assert!(finished.stderr.contains("other/query.jsonl can't be read"), "{}", finished.stderr);
 }
+
+#[test]
+fn an_input_without_an_end_is_refused_before_it_is_read() {
+    let folder = fresh();
+    let sql = "CREATE TABLE numbers (n BIGINT) WITH ('connector' = 'datagen', 'rows-per-second' = '10');
+SELECT n FROM numbers;
+";
+    fs::write(folder.path().join("q.sql"), sql).unwrap();
+    let finished = Program::in_folder(folder.path()).run(&["reconcile", "q.sql"]);
+    assert_eq!((finished.code, finished.stdout.as_str()), (Some(2), ""));
+    assert!(finished.stderr.contains("the table 'numbers' has no end"), "{}", finished.stderr);
+}

@@ -25,6 +25,11 @@ pub(crate) async fn print(pipeline: &Pipeline, json: bool) -> Result<()> {
         };
         match json {
             true => print_json(&rows)?,
+            false if rows.num_rows() == 1 && rows.num_columns() == 1 => {
+                let text = rows.column(0).as_string_view().value(0).to_owned();
+                let end = if text.starts_with("CREATE ") { ";" } else { "" };
+                Console::Output.write(format!("{text}{end}\n").as_bytes())?;
+            }
             false => Console::Output.write(table(&rows).as_bytes())?,
         }
     }

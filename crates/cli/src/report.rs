@@ -9,10 +9,14 @@ use tidemill_connectors::print::cell::write_cell;
 use tidemill_core::{Error, ErrorKind, Watermark};
 use tidemill_runtime::job::{Stall, StallCause};
 use tidemill_runtime::metrics::{Metrics, WindowMetrics, count};
+use tidemill_sql::physical::Finding;
 use tidemill_sql::{Pipeline, Target};
 
 /// Over this share of late rows, a longer watermark delay is proposed.
 const MANY_LATE_PERCENT: u64 = 10;
+
+/// Rows that are late by more than that are not slow: the watermark has been led astray.
+const FAR_AHEAD_MS: u64 = 60 * 86_400_000;
 
 /// Prints an error, and gives the exit code that its kind has.
 pub(crate) fn error(error: &Error) -> ExitCode {
@@ -74,12 +78,30 @@ pub(crate) fn late_rows(pipeline: &Pipeline, metrics: &Metrics) {
         ));
         if late * 100 > rows * MANY_LATE_PERCENT {
             let delay = windows.iter().map(|w| w.missing_delay.exceeded_by_at_most(rows / 100)).max().unwrap_or(0);
-            say(&format!(
-                "  over {MANY_LATE_PERCENT} % are late: with a delay that is {} longer in WATERMARK FOR, 1 % would be",
-                duration(delay)
-            ));
+            say(&many_late(delay));
         }
     }
+}
+
+/// What to do where many rows are late, nearly all of which a delay that is `delay_ms` longer would take.
+fn many_late(delay_ms: u64) -> String {
+    if delay_ms > FAR_AHEAD_MS {
+        return format!(
+            "  over {MANY_LATE_PERCENT} % are late, by {}: some row stands far ahead of them; SET \
+             'tidemill.watermark.max-ahead' = '<the last moment that can be>' keeps such rows from moving the watermark",
+            duration(delay_ms)
+        );
+    }
+    format!(
+        "  over {MANY_LATE_PERCENT} % are late: with a delay that is {} longer in WATERMARK FOR, 1 % would be",
+        duration(delay_ms)
+    )
+}
+
+/// Tells what is likely not meant in a live run that begins.
+pub(crate) fn warning(statement: &str, finding: &Finding) {
+    say(&format!("{statement}: {}", finding.message));
+    say(&format!("  {}", finding.hint));
 }
 
 /// Tells that windows wait for a watermark that stands still, and what to do.

@@ -40,6 +40,14 @@ impl Source for Advised<Arc<dyn Source>> {
         self.inner.bounded()
     }
 
+    fn ends(&self) -> bool {
+        self.inner.ends()
+    }
+
+    fn narrows_rows(&self) -> bool {
+        self.inner.narrows_rows()
+    }
+
     async fn open(&self, request: &ScanRequest) -> Result<Opened> {
         let Opened { partitions, discovery } = self.inner.open(request).await?;
         let partitions = readers(partitions, &self.advice);

@@ -96,7 +96,8 @@ async fn execute(arguments: &Arguments) -> Result<ExitCode> {
         true => Output::Table,
         false => Output::Json,
     });
-    answers::print(&pipeline, output == Output::Json).await?;
+    // A declaration is to be copied, wherever it is printed to.
+    answers::print(&pipeline, arguments.output == Some(Output::Json)).await?;
     let outputs = Declared::new(|schema| printed(output, schema));
     let outcome = batch::run(&pipeline, &outputs, &HashMap::new(), interrupted()).await?;
     report::rejected(&pipeline, |table| outcome.rejected.get(table).copied());

@@ -9,6 +9,7 @@ use clap::Args;
 use tidemill_connectors::console::Console;
 use tidemill_core::Result;
 use tidemill_deploy::reconcile::{Report, reconcile, run_live};
+use tidemill_sql::physical::batch::check_bounded;
 
 use super::{FileArguments, runtime};
 use crate::interrupt::interrupted;
@@ -47,6 +48,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
 
 async fn execute(arguments: &Arguments) -> Result<ExitCode> {
     let pipeline = arguments.file.load().await?;
+    pipeline.statements.iter().try_for_each(check_bounded)?;
     let live = match &arguments.live {
         Some(folder) => Some(saved::load(folder, &pipeline)?),
         None => run_live(&pipeline, interrupted()).await?,
@@ -57,6 +59,12 @@ async fn execute(arguments: &Arguments) -> Result<ExitCode> {
     }
     let Some(report) = reconcile(&pipeline, &live, interrupted).await? else { return Ok(ExitCode::from(130)) };
     Console::Output.write(text(&report).as_bytes())?;
+    for table in pipeline.dead_letters.keys() {
+        let note = format!(
+            "{table}: rows that can't be decoded are in neither answer: 'tidemill.dead-letter.{table}' is set\n"
+        );
+        Console::Output.write(note.as_bytes())?;
+    }
     Ok(exit_code(&report))
 }
 

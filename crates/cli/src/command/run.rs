@@ -10,7 +10,7 @@ use tidemill_connectors::print::PrintSinkFactory;
 use tidemill_core::Result;
 use tidemill_runtime::job;
 use tidemill_runtime::metrics::count;
-use tidemill_sql::physical::{Outputs, batch, live};
+use tidemill_sql::physical::{Outputs, batch, live, nothing_visible};
 use tidemill_sql::{Pipeline, RuntimeMode};
 
 use super::{FileArguments, runtime};
@@ -82,6 +82,9 @@ async fn execute(arguments: &Arguments) -> Result<ExitCode> {
 
 async fn run_live(pipeline: &Pipeline, outputs: &impl Outputs) -> Result<bool> {
     let graph = live::plan(pipeline, outputs)?;
+    for (statement, finding) in nothing_visible(pipeline, outputs)? {
+        report::warning(&statement, &finding);
+    }
     let options = job::RunOptions {
         batch_rows: pipeline.batch_rows,
         epoch_interval: pipeline.settings.epoch_interval,

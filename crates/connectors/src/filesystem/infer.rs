@@ -94,7 +94,7 @@ impl Infer for FileInference {
         let own = [("connector", "filesystem"), ("path", path), ("format", &format.to_string())];
         let own = own.map(|(key, value)| (key.to_owned(), value.to_owned()));
         let advice = format!(
-            "the columns of '{path}' were inferred from {} rows: infer them from more with --sample N, or declare the \
+            "the columns of '{path}' were inferred from at most {} rows: infer them from more with --sample N, or declare the \
              table: SHOW CREATE TABLE '{path}' gives the CREATE TABLE to begin with",
             self.sample_rows
         );

@@ -33,6 +33,11 @@ pub trait Source: Send + Sync {
     /// Whether what is there at the start of a reading that does not follow has an end.
     fn bounded(&self) -> bool;
 
+    /// Whether a reading that follows it ends by itself.
+    fn ends(&self) -> bool {
+        self.bounded()
+    }
+
     /// Whether it decodes only some fields of a `ROW`, where the others are not asked for.
     fn narrows_rows(&self) -> bool {
         false

@@ -192,6 +192,19 @@ fn of_time(pipeline: &Pipeline, statement: &PlannedStatement) -> Result<Vec<Find
     Ok(findings)
 }
 
+/// What is likely not meant in a live run, and shows only after long: that nothing becomes visible.
+///
+/// # Errors
+/// A sink or a source that can't be made.
+pub fn nothing_visible(pipeline: &Pipeline, outputs: &dyn Outputs) -> Result<Vec<(Arc<str>, Finding)>> {
+    let mut found = vec![];
+    for statement in &pipeline.statements {
+        let warnings = of_sink(pipeline, statement, outputs)?.into_iter().filter(|f| f.severity == Severity::Warning);
+        found.extend(warnings.map(|finding| (Arc::clone(&statement.name), finding)));
+    }
+    Ok(found)
+}
+
 fn late_rows_are_not_kept(statement: &PlannedStatement) -> Finding {
     let hint = match &statement.target {
         Target::Table(table) => format!("SET 'tidemill.late-output.{}' = '<table>' keeps them", table.name),
@@ -206,7 +219,7 @@ fn of_sink(pipeline: &Pipeline, statement: &PlannedStatement, outputs: &dyn Outp
     let guarantee = outputs.rows(statement, &statement.schema())?.guarantee();
     let mut endless = false;
     for source in tables(statement)? {
-        endless |= !source.source()?.bounded();
+        endless |= !source.source()?.ends();
     }
     Ok(match guarantee {
         Guarantee::AtLeastOnce => vec![Finding::note(

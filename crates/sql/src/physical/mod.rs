@@ -11,7 +11,7 @@ mod source_columns;
 mod watermark;
 
 pub(crate) use by_name::by_name;
-pub use check::{Checked, Finding, LivePlan, Severity, check};
+pub use check::{Checked, Finding, LivePlan, Severity, check, nothing_visible};
 pub use explain::explain;
 pub(crate) use identity::{IDENTITY, ROW_WATERMARK};
 pub use outputs::{LateSink, Outputs};

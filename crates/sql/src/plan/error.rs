@@ -120,7 +120,7 @@ fn plan_message(message: &str, excerpt: &Excerpt) -> Error {
         let names = function::names();
         let error = match nearest(name, names.iter().map(String::as_str)) {
             Some(near) => error.hint(format!("did you mean '{}'?", near.to_uppercase())),
-            None => error.hint("docs/sql/compatibility.md lists the functions"),
+            None => error.hint("SHOW FUNCTIONS lists them"),
         };
         return error.at(word(excerpt, name));
     }

@@ -44,6 +44,10 @@ impl Source for FilesystemSource {
         true
     }
 
+    fn ends(&self) -> bool {
+        self.options.monitor_interval.is_none()
+    }
+
     fn narrows_rows(&self) -> bool {
         self.options.format.narrows_rows()
     }

@@ -19,7 +19,7 @@ pub use expected_late::expected_late;
 pub use not_late::{LateRow, LateRows};
 pub(crate) use not_late::{identity_column, scan_with_identity, scan_with_watermark};
 pub(crate) use planner::{BatchQueryPlanner, physical_plan};
-pub(crate) use run::check_bounded;
+pub use run::check_bounded;
 pub use run::{BatchOutcome, run};
 pub(crate) use sessions_apart::sessions_apart;
 pub(crate) use source::SourceTable;

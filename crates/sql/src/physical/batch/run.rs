@@ -130,7 +130,10 @@ async fn write(
 }
 
 /// Refuses a statement that reads a table without an end.
-pub(crate) fn check_bounded(statement: &PlannedStatement) -> Result<()> {
+///
+/// # Errors
+/// It does, or a source can't be made.
+pub fn check_bounded(statement: &PlannedStatement) -> Result<()> {
     let mut outcome = Ok(());
     let visit = statement.plan.apply(|node| {
         if let LogicalPlan::TableScan(scan) = node
@@ -143,7 +146,7 @@ pub(crate) fn check_bounded(statement: &PlannedStatement) -> Result<()> {
                         "the table '{}' has no end, so it can't run as a batch",
                         table.name
                     ))
-                    .hint("run the file without --batch")
+                    .hint("run the file without --batch, or give the table an end ('number-of-rows' of datagen, 'events.num' of nexmark)")
                     .at(statement.excerpt.clone()));
                 }
                 Ok(_) => {}
