@@ -1,7 +1,7 @@
 //! The words that every Tidemill crate speaks.
 //!
 //! **Owns** event time and watermarks, row kinds, the batch that flows between operators with its
-//! sidecars, key groups, epochs, and the error that a person reads.
+//! sidecars, epochs, and the error that a person reads.
 //! **Never** knows of tasks, SQL, files or any library but Arrow.
 //! **Start at** [`EventBatch`], then [`Watermark`].
 
