@@ -16,7 +16,7 @@ use tidemill_sql::{Pipeline, Target};
 const MANY_LATE_PERCENT: u64 = 10;
 
 /// Rows that are late by more than that are not slow: the watermark has been led astray.
-const FAR_AHEAD_MS: u64 = 60 * 86_400_000;
+const FAR_AHEAD_MS: u64 = 1_000 * 86_400_000;
 
 /// Prints an error, and gives the exit code that its kind has.
 pub(crate) fn error(error: &Error) -> ExitCode {
