@@ -146,3 +146,16 @@ fn what_can_not_be_told_or_is_meant_for_run_is_refused_with_its_place() {
     let told = query(folder.path(), "SELECT * FROM 't.log'", &["--format", "csv", "--header", "false"]);
     assert_eq!(told.stdout, "{\"f0\":\"a\"}\n");
 }
+
+#[test]
+fn what_can_be_read_only_once_is_refused() {
+    let folder = fresh();
+    let mut command =
+        Program::in_folder(folder.path()).command(&["query", "SELECT a FROM '/dev/stdin'", "--format", "json"]);
+    let mut child = command.stdin(std::process::Stdio::piped()).spawn().unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), b"{\"a\":1}\n").unwrap();
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{stderr}");
+    assert!(stderr.contains("can be read only once") && stderr.contains("save it to a file"), "{stderr}");
+}

@@ -81,6 +81,7 @@ impl Infer for FileInference {
             return Err(Error::unavailable(format!("there is no file in '{path}'"))
                 .hint("names that begin with '.' or '_' are those of unfinished files, and not read"));
         }
+        files.iter().try_for_each(readable_twice)?;
         let format = match self.format {
             Some(format) => format,
             None => format_of(path, &files)?,
@@ -124,6 +125,17 @@ impl FileInference {
         }
         sample.finish().map_err(|e| at(e, &files[0]))
     }
+}
+
+/// The sample is read before the rows are: of a pipe they would be gone.
+fn readable_twice(file: &Found) -> Result<()> {
+    let metadata = std::fs::metadata(&file.path);
+    let metadata = metadata.map_err(|e| Error::unavailable(format!("cannot read {}: {e}", file.name)).because(e))?;
+    if metadata.is_file() {
+        return Ok(());
+    }
+    Err(Error::invalid(format!("{} is a pipe or a device, and can be read only once", file.name))
+        .hint("save it to a file first; or declare a table with the connector 'stdio' in a file for tidemill run"))
 }
 
 fn parquet(files: &[Found]) -> Result<SchemaRef> {

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use arrow::array::{
     Array, ArrayRef, AsArray, BinaryViewArray, BooleanArray, ListArray, MapArray, PrimitiveArray, StringViewArray,
-    StructArray,
+    StructArray, new_null_array,
 };
 use arrow::compute::{CastOptions, cast_with_options};
 use arrow::datatypes::{
@@ -59,6 +59,7 @@ impl Target {
                 let texts = cast_with_options(values, &DataType::Utf8View, &self.options())?;
                 self.converted(&texts, to)
             }
+            (DataType::Null, _) => Ok(new_null_array(to, values.len())),
             (_, DataType::Utf8View) => Ok(Arc::new(print::texts(values)?)),
             (DataType::Float32, DataType::Decimal128(..)) => {
                 let text = |value| format!("{value:e}");

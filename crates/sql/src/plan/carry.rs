@@ -54,7 +54,10 @@ impl<const N: usize> Cargo<N> {
             }),
             LogicalPlan::Projection(projection) => carried(&projection.input, &|input, levels| {
                 let mut exprs = projection.expr.clone();
-                exprs.extend(self.columns(&input, levels));
+                // What reads one of them itself has it already.
+                exprs.extend(
+                    self.columns(&input, levels).into_iter().filter(|column| !projection.expr.contains(column)),
+                );
                 Ok(LogicalPlan::Projection(Projection::try_new(exprs, input)?))
             }),
             LogicalPlan::Extension(Extension { node }) => {

@@ -127,6 +127,11 @@ fn plan_message(message: &str, excerpt: &Excerpt) -> Error {
     if let Some(name) = message.strip_prefix("Field ").and_then(|rest| rest.strip_suffix(" not found in struct")) {
         return Error::invalid(format!("the row has no field '{name}'")).at(word(excerpt, name));
     }
+    if message.starts_with("Projections require unique expression names") {
+        return Error::invalid("two columns of the result have one name")
+            .hint("give one of them another name with AS")
+            .at(excerpt.clone());
+    }
     if let Some(column) = ungrouped(message) {
         return Error::invalid(format!("the column '{column}' is neither grouped by nor aggregated"))
             .hint(format!("add {column} to GROUP BY, or aggregate it: MAX({column})"))

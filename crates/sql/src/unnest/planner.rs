@@ -13,7 +13,7 @@ use tidemill_core::Error;
 use super::node::{Made, Unnest, element_columns};
 use crate::parse::{SqlText, UnnestCall, unnest_call, unnests};
 use crate::types::flink_type_name;
-use crate::window_tvf::WindowTvf;
+use crate::window_tvf::{WindowKind, WindowTvf};
 
 /// The column of arrays that an [`Unnest`] takes.
 const COLUMN: &str = "__tidemill_unnest";
@@ -85,7 +85,8 @@ fn unnest(left: LogicalPlan, list: Expr, keeps_empty: bool, made: Made) -> Resul
 }
 
 /// The rows of a window function are unnested before it: so the rows that a grouped window sees are its input's, and
-/// each is judged by itself. `None` where the left side is no window function, or the array is made of its bounds.
+/// each is judged by itself. `None` where the left side is no window function, the array is made of its bounds, or rows
+/// without elements, which are to go, have made a session what it is.
 fn under_window(left: &LogicalPlan, list: &Expr, keeps_empty: bool, made: &Made) -> Result<Option<LogicalPlan>> {
     let function = match left {
         LogicalPlan::SubqueryAlias(alias) => &alias.input,
@@ -93,6 +94,9 @@ fn under_window(left: &LogicalPlan, list: &Expr, keeps_empty: bool, made: &Made)
     };
     let LogicalPlan::Extension(Extension { node }) = function else { return Ok(None) };
     let Some(window) = node.as_any().downcast_ref::<WindowTvf>() else { return Ok(None) };
+    if matches!(window.kind, WindowKind::Session { .. }) && !keeps_empty {
+        return Ok(None);
+    }
     let below = window.input.schema().columns();
     let mut outside = false;
     let list = list.clone().transform(|expr| match &expr {

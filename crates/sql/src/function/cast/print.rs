@@ -17,7 +17,7 @@ pub(super) fn texts(values: &ArrayRef) -> Result<StringViewArray> {
     let mut texts = StringViewBuilder::with_capacity(values.len());
     let mut text = String::new();
     for row in 0..values.len() {
-        if values.is_null(row) {
+        if is_null(values, row) {
             texts.append_null();
             continue;
         }
@@ -28,8 +28,13 @@ pub(super) fn texts(values: &ArrayRef) -> Result<StringViewArray> {
     Ok(texts.finish())
 }
 
+/// A column of the type of a bare NULL says that none of its values is.
+fn is_null(values: &dyn Array, row: usize) -> bool {
+    *values.data_type() == DataType::Null || values.is_null(row)
+}
+
 fn write(values: &dyn Array, row: usize, text: &mut String) -> Result<()> {
-    if values.is_null(row) {
+    if is_null(values, row) {
         text.push_str("NULL");
         return Ok(());
     }

@@ -203,11 +203,13 @@ fn slice(given: &[ArrayRef], output: &DataType) -> Result<ArrayRef> {
     })
 }
 
-/// The elements from the first to the last. As in Flink, a bound that lies before the first element is the first.
+/// The elements from the first to the last. As in Flink, a first one that lies before the first element is that, and a last
+/// one only if it is 0.
 fn sliced(elements: Range<usize>, first: i64, last: i64) -> Range<usize> {
     let length = i64::try_from(elements.len()).unwrap_or(i64::MAX);
     let position = |bound: i64| if bound < 0 { length + bound + 1 } else { bound };
-    let (first, last) = (position(first).max(1), position(last).max(1).min(length));
+    let last = if position(last) == 0 { 1 } else { position(last) };
+    let (first, last) = (position(first).max(1), last.min(length));
     match (usize::try_from(first - 1), usize::try_from(last)) {
         (Ok(skipped), Ok(end)) if skipped < end => elements.start + skipped..elements.start + end,
         _ => elements.start..elements.start,

@@ -35,8 +35,13 @@ impl<'a> Value<'a> {
         Ok(Self { values, raw: raw.as_boolean_opt().is_some_and(|raw| !raw.is_empty() && raw.value(0)) })
     }
 
+    /// A column of the type of a bare NULL says that all of its values are valid.
+    fn is_there(&self, row: usize) -> bool {
+        *self.values.data_type() != DataType::Null && self.values.is_valid(row)
+    }
+
     fn append(&self, row: usize, out: &mut String) -> Result<()> {
-        if self.raw && self.values.is_valid(row) {
+        if self.raw && self.is_there(row) {
             out.push_str(self.values.as_string_view().value(row));
             return Ok(());
         }
@@ -79,7 +84,7 @@ pub(super) fn array(arguments: &[ArrayRef], _: &DataType) -> Result<ArrayRef> {
     let values = rest.chunks(2).map(Value::of).collect::<Result<Vec<_>>>()?;
     each_row(nulls.len(), |row, out| {
         out.push('[');
-        let present = values.iter().filter(|value| !absent || value.values.is_valid(row));
+        let present = values.iter().filter(|value| !absent || value.is_there(row));
         for (index, value) in present.enumerate() {
             separate(index, out);
             value.append(row, out)?;
@@ -103,7 +108,7 @@ pub(super) fn object(arguments: &[ArrayRef], _: &DataType) -> Result<ArrayRef> {
         let mut written = 0;
         for named in members.chunk_by(|(a, _), (b, _)| a == b) {
             // Of several with one name the last that is there counts.
-            let present = named.iter().rev().find(|(_, value)| !absent || value.values.is_valid(row));
+            let present = named.iter().rev().find(|(_, value)| !absent || value.is_there(row));
             if let Some((name, value)) = present {
                 separate(written, out);
                 written += 1;
@@ -124,7 +129,7 @@ pub(super) fn element(arguments: &[ArrayRef], _: &DataType) -> Result<ArrayRef> 
     let absent = !nulls.is_empty() && constant(nulls)? == "ABSENT";
     each_row(nulls.len(), |row, out| {
         value.append(row, out)?;
-        Ok(!absent || value.values.is_valid(row))
+        Ok(!absent || value.is_there(row))
     })
 }
 
@@ -141,7 +146,7 @@ pub(super) fn member(arguments: &[ArrayRef], _: &DataType) -> Result<ArrayRef> {
         quote(names.value(row), out);
         out.push(':');
         value.append(row, out)?;
-        Ok(!absent || value.values.is_valid(row))
+        Ok(!absent || value.is_there(row))
     })
 }
 

@@ -173,8 +173,11 @@ impl Planner<'_> {
             return Err(Error::internal(format!("no live form of {}", node.name())));
         };
         let WindowKind::Aligned(assigner) = window.kind else {
-            return Err(Error::invalid("a SESSION without GROUP BY is not supported in a live run yet")
-                .hint("GROUP BY window_start, window_end and the session's key")
+            return Err(Error::invalid("a SESSION that is not grouped at once is not supported in a live run yet")
+                .hint(
+                    "GROUP BY window_start, window_end and the session's key right above it (behind it, LEFT JOIN \
+                     UNNEST(...) ON TRUE may stand); or run the file with --batch",
+                )
                 .at(excerpt.clone()));
         };
         let input = self.windowed_input(window, live)?;
