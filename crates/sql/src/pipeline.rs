@@ -23,7 +23,7 @@ use tidemill_runtime::window::late_schema;
 use self::quoted_path::QuotedPaths;
 use crate::catalog::{Table, declare};
 use crate::parse::{CreateTable, CreateView, Insert, SqlText, Statement, parse, resolve};
-use crate::plan::{plan_error, reads, scanned_tables, windows};
+use crate::plan::{plan_error, reads, scanned_tables, tell_columns_apart, windows};
 use crate::session::Session;
 use crate::settings::Settings;
 use crate::window_tvf::WindowTvf;
@@ -291,14 +291,14 @@ impl Loader<'_> {
         let target = self.table(&insert.target.value).map_err(|e| e.at(self.sql.excerpt(insert.target.span)))?;
         let mode = if insert.overwrite { WriteMode::Overwrite } else { WriteMode::Append };
         self.check_overwrite(&target, mode, &insert.excerpt)?;
-        let query = self.session.plan(&insert.query, &insert.excerpt).await?;
+        let query = self.session.plan(&tell_columns_apart(&insert.query), &insert.excerpt).await?;
         let plan = insert::cast_to_target(query, &target, insert)?;
         let (name, excerpt) = (Arc::clone(&target.name), insert.excerpt.clone());
         Ok(PlannedStatement { name, target: Target::Table(target), mode, late_output: None, plan, excerpt })
     }
 
     async fn query(&self, query: &ast::Query, excerpt: &Excerpt) -> Result<PlannedStatement> {
-        let plan = select::in_flink_types(self.session.plan(query, excerpt).await?, excerpt)?;
+        let plan = select::in_flink_types(self.session.plan(&tell_columns_apart(query), excerpt).await?, excerpt)?;
         let (target, mode, excerpt) = (Target::Print, WriteMode::Append, excerpt.clone());
         Ok(PlannedStatement { name: "query".into(), target, mode, late_output: None, plan, excerpt })
     }

@@ -1,6 +1,7 @@
 //! Names for what a query selects without one, as Flink gives them: a field of a ROW gives its own, and other expressions
 //! are named by their position, `EXPR$0`, `EXPR$1`.
 
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
@@ -11,6 +12,51 @@ use datafusion::sql::sqlparser::ast::{
 pub(crate) fn name_columns(query: &mut Query) {
     let done: ControlFlow<()> = query.visit(&mut Namer);
     debug_assert!(done.is_continue());
+}
+
+/// The query with columns of its result that have the name of one before them numbered, as Calcite does: `a`, `a0`. Those
+/// of a subquery or a view stay: there such a name is ambiguous.
+pub(crate) fn tell_columns_apart(query: &Query) -> Query {
+    let mut query = query.clone();
+    tell_apart(&mut query.body);
+    query
+}
+
+fn tell_apart(body: &mut SetExpr) {
+    match body {
+        SetExpr::Select(select) => {
+            let mut taken: HashSet<String> =
+                select.projection.iter().filter_map(named).map(|name| name.value).collect();
+            let mut seen = HashSet::new();
+            for item in &mut select.projection {
+                let Some(name) = named(item) else { continue };
+                if seen.insert(name.value.clone()) {
+                    continue;
+                }
+                let free = (0..).map(|n| format!("{}{n}", name.value)).find(|name| taken.insert(name.clone()));
+                if let (SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. }, Some(free)) =
+                    (&*item, free)
+                {
+                    *item = SelectItem::ExprWithAlias { expr: expr.clone(), alias: Ident::with_quote('`', free) };
+                }
+            }
+        }
+        SetExpr::SetOperation { left, right, .. } => {
+            tell_apart(left);
+            tell_apart(right);
+        }
+        _ => {}
+    }
+}
+
+/// The name of a column of a result, where it is plain.
+fn named(item: &SelectItem) -> Option<Ident> {
+    match item {
+        SelectItem::ExprWithAlias { alias, .. } => Some(alias.clone()),
+        SelectItem::UnnamedExpr(Expr::Identifier(name)) => Some(name.clone()),
+        SelectItem::UnnamedExpr(Expr::CompoundIdentifier(parts)) => parts.last().cloned(),
+        _ => None,
+    }
 }
 
 struct Namer;

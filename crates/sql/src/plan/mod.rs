@@ -20,7 +20,7 @@ mod windows;
 
 pub(crate) use aggregate_names::AggregateNames;
 pub(crate) use attached::{Bound, attached_by, bound_at, bound_of, is_windowed};
-pub(crate) use column_names::name_columns;
+pub(crate) use column_names::{name_columns, tell_columns_apart};
 pub(crate) use current_watermark::{refuse_watermark, row_watermarks};
 pub(crate) use error::plan_error;
 pub(crate) use event_time::{event_times, is_event_time, made_of_element, scanned, unaliased};

@@ -165,8 +165,8 @@ proptest! {
         let expected = |a: &Elements| {
             let length = i32::try_from(a.len()).unwrap();
             // Which places are in, each judged for itself.
-            let place = |bound: i32| if bound < 0 { (length + bound + 1).max(1) } else { bound.max(1) };
-            let (from, to) = (place(first), place(last));
+            let place = |bound: i32| if bound < 0 { length + bound + 1 } else { bound };
+            let (from, to) = (place(first).max(1), if place(last) == 0 { 1 } else { place(last) });
             (1..).zip(a).filter(|(at, _)| from <= *at && *at <= to).map(|(_, e)| *e).collect()
         };
         let given = [sliced(&left)].into_iter().chain(bounds).collect();
