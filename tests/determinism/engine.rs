@@ -64,6 +64,7 @@ pub fn run_live(window: Window, log: &Log, setting: &Setting) -> (Vec<Total>, Ve
             follow: false,
             idle_timeout: None,
             stalls: None,
+            durability: None,
         };
         job::run(graph, options, std::future::pending()).await.unwrap();
     });

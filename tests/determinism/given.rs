@@ -57,7 +57,8 @@ impl Source for Given {
         let reader = |(number, chunks): (usize, &Vec<GivenChunk>)| {
             let name = format!("p{number}").into();
             let decoder = Arc::clone(&decoder) as Arc<dyn RecordDecoder>;
-            Box::new(Reader { name, decoder, chunks: chunks.iter().cloned().collect() }) as Box<dyn PartitionReader>
+            Box::new(Reader { name, decoder, chunks: chunks.iter().cloned().collect(), given: 0 })
+                as Box<dyn PartitionReader>
         };
         Ok(Opened::bounded(self.partitions.iter().enumerate().map(reader).collect()))
     }
@@ -67,6 +68,8 @@ struct Reader {
     name: Arc<str>,
     decoder: Arc<dyn RecordDecoder>,
     chunks: VecDeque<GivenChunk>,
+    /// How many chunks were given.
+    given: u64,
 }
 
 #[async_trait]
@@ -75,11 +78,16 @@ impl PartitionReader for Reader {
         Arc::clone(&self.name)
     }
 
+    fn position(&self) -> u64 {
+        self.given
+    }
+
     async fn next_chunk(&mut self) -> Result<Option<Box<dyn Chunk>>> {
         for _ in 0..self.chunks.front().map_or(0, |chunk| chunk.pauses) {
             tokio::task::yield_now().await;
         }
         let Some(chunk) = self.chunks.pop_front() else { return Ok(None) };
+        self.given += 1;
         let records = Buffer::from_vec(chunk.lines.into_bytes());
         Ok(Some(Box::new(RecordsChunk { decoder: Arc::clone(&self.decoder), records, first: false })))
     }

@@ -8,5 +8,9 @@ pub(crate) fn run(checkout: &Checkout) -> Outcome {
     tidy::run(checkout)?;
     arrows::run(checkout)?;
     readme::run(checkout, readme::Mode::Compare)?;
-    process::cargo(checkout, &["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"], &[])
+    process::cargo(
+        checkout,
+        &["clippy", "--quiet", "--workspace", "--all-targets", "--all-features", "--", "-D", "warnings"],
+        &[],
+    )
 }

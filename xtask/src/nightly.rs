@@ -23,7 +23,11 @@ pub(crate) fn run(checkout: &Checkout, arguments: &[&str]) -> Outcome {
     process::build(checkout)?;
     let started = Instant::now();
     // A failing test must not hide what the ones after it would find.
-    let outcome = process::cargo(checkout, &["test", "--workspace", "--all-targets", "--no-fail-fast"], &environment);
+    let outcome = process::cargo(
+        checkout,
+        &["test", "--workspace", "--all-targets", "--all-features", "--no-fail-fast"],
+        &environment,
+    );
     let verdict = if outcome.is_ok() { "passed" } else { "FAILED" };
     println!("nightly: {verdict}: {cases} cases a property, seed {seed}, {} s", started.elapsed().as_secs());
     println!("again with: cargo xtask nightly --cases {cases} --seed {seed}");

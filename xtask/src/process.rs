@@ -22,7 +22,7 @@ pub(crate) fn cargo(checkout: &Checkout, arguments: &[&str], environment: &[(&st
 /// Builds what the tests run: the binary, which a test runner does not build by itself, and with all
 /// targets the features that the libraries have in the tests, so that they are not built anew.
 pub(crate) fn build(checkout: &Checkout) -> Outcome {
-    cargo(checkout, &["build", "--quiet", "--workspace", "--all-targets"], &[])
+    cargo(checkout, &["build", "--quiet", "--workspace", "--all-targets", "--all-features"], &[])
 }
 
 /// Runs a program to its end.

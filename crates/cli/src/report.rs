@@ -6,11 +6,12 @@ use std::process::ExitCode;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use arrow::array::TimestampMillisecondArray;
 use tidemill_connectors::print::cell::write_cell;
-use tidemill_core::{Error, ErrorKind, Watermark};
+use tidemill_core::{Epoch, Error, ErrorKind, Watermark};
 use tidemill_runtime::job::{Stall, StallCause};
 use tidemill_runtime::metrics::{Metrics, WindowMetrics, count};
 use tidemill_sql::physical::Finding;
 use tidemill_sql::{Pipeline, Target};
+use tidemill_state::checkpoint::Place;
 
 /// Over this share of late rows, a longer watermark delay is proposed.
 const MANY_LATE_PERCENT: u64 = 10;
@@ -185,3 +186,20 @@ fn duration(ms: u64) -> String {
 
 #[cfg(test)]
 mod tests;
+
+/// Says from where a run goes on.
+pub(crate) fn resumes(epoch: Epoch, place: &Place) {
+    say(&format!("goes on from checkpoint {epoch} in '{place}'"));
+}
+
+/// Says that a run had nothing left to do.
+pub(crate) fn was_finished() {
+    say("the job had come to its end before: nothing is left to do");
+}
+
+/// Says which sinks show rows again that a killed run has shown since its last checkpoint.
+pub(crate) fn at_least_once<'a>(sinks: impl Iterator<Item = &'a str>) {
+    for sink in sinks {
+        say(&format!("{sink}: at least once: rows since the last checkpoint come again after a crash"));
+    }
+}

@@ -39,6 +39,7 @@ pub async fn run_live(pipeline: &Pipeline, stop: impl Future<Output = ()>) -> Re
         follow: false,
         idle_timeout: None,
         stalls: None,
+        durability: None,
     };
     let outcome = job::run(graph, options, stop).await?;
     Ok((!outcome.stopped).then(|| memory.into_capture()))

@@ -19,7 +19,7 @@ use arrow::datatypes::SchemaRef;
 use datafusion::physical_expr::PhysicalExpr;
 use tidemill_core::{EventTimes, Result};
 
-use crate::connector::{SinkFactory, Source};
+use crate::connector::{Guarantee, SinkFactory, Source};
 use crate::exchange::Partitioning;
 use crate::metrics::{Metrics, SourceMetrics};
 use crate::operator::{Operator, Port};
@@ -247,6 +247,45 @@ impl JobGraph {
             }
         }
         Ok(text)
+    }
+
+    /// The job in words that tell it from others: what a state is of no use to. Its settings of processing time, and where
+    /// its tables are, are no part of it.
+    ///
+    /// # Errors
+    /// If an operator can't be made.
+    pub(crate) fn identity(&self) -> Result<String> {
+        let mut text = self.describe()?;
+        for (spec, _) in self.sources() {
+            let columns: Vec<String> =
+                spec.columns.fields().iter().map(|f| format!("{} {}", f.name(), f.data_type())).collect();
+            text += &format!("{} has {}", spec.table, columns.join(", "));
+            if let Some(EventTimeSpec { column, watermark, .. }) = &spec.event_time {
+                text += &format!(", its time is column {column}, its watermark {watermark}");
+            }
+            text.push('\n');
+        }
+        Ok(text)
+    }
+
+    /// A table that a later run could not read on.
+    pub(crate) fn cannot_resume(&self) -> Option<&str> {
+        self.sources().find(|(spec, _)| !spec.source.resumes()).map(|(spec, _)| &*spec.table)
+    }
+
+    /// The sinks whose rows come again where a run fails and another goes on.
+    pub fn at_least_once(&self) -> impl Iterator<Item = &str> {
+        self.tasks.iter().filter_map(|task| match &task.head {
+            Head::Sink(sink) if sink.guarantee() == Guarantee::AtLeastOnce => Some(&*task.name),
+            _ => None,
+        })
+    }
+
+    fn sources(&self) -> impl Iterator<Item = (&SourceSpec, &Arc<SourceMetrics>)> {
+        self.tasks.iter().filter_map(|task| match &task.head {
+            Head::Source(spec, metrics) => Some((spec, metrics)),
+            _ => None,
+        })
     }
 
     /// The operators that keep state for ever.

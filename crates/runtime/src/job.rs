@@ -1,34 +1,39 @@
 //! Runs a graph: spawns its tasks, starts epochs, commits sinks, and tells how it ended.
 
+mod durability;
 mod epochs;
 mod stalls;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use futures::future::BoxFuture;
-use tidemill_core::{Error, ErrorKind, Result};
+use tidemill_core::{Epoch, Error, ErrorKind, Result};
+use tidemill_state::State;
+use tidemill_state::checkpoint::Owner;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
-use crate::connector::ScanRequest;
+use crate::connector::{ScanRequest, Sink};
 use crate::exchange::{EdgeSender, Gate, Inbox, Outbox, channel};
-use crate::graph::{Head, JobGraph, SourceSpec};
+use crate::graph::{Head, JobGraph, SourceSpec, TaskSpec};
 use crate::metrics::{Metrics, SourceMetrics, count};
 use crate::task::chain::Chain;
 use crate::task::sink::Command;
-use crate::task::source::{Clocks, Reached, SourcePlan, Worker};
+use crate::task::source::{Clocks, Reached, Resumed, SourcePlan, Worker};
 use crate::task::{Progress, Reporter, process, sink, source};
-use epochs::Epochs;
+pub use durability::Durability;
+use durability::{Checkpoints, node_owner, sink_owner, source_owner};
+use epochs::{Action, Epochs, Event};
 pub use stalls::{Stall, StallCause};
 use stalls::{Stalls, Standing};
 
 /// How to run a graph.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct RunOptions {
     /// How many rows an operator is given at once.
     pub batch_rows: usize,
@@ -40,6 +45,8 @@ pub struct RunOptions {
     pub idle_timeout: Option<Duration>,
     /// Who hears of a watermark that stands still while windows wait for it; `None`: nobody.
     pub stalls: Option<StallListener>,
+    /// Where each epoch's checkpoint is kept, and what to go on from; `None`: nothing is kept.
+    pub durability: Option<Durability>,
 }
 
 /// Hears of watermarks that stand still.
@@ -62,46 +69,45 @@ impl fmt::Debug for StallListener {
 pub struct Outcome {
     /// The run was stopped before its input ended: windows that were open have not fired.
     pub stopped: bool,
+    /// The job had come to its end before: nothing was left to do.
+    pub was_finished: bool,
     /// What was counted.
     pub metrics: Metrics,
 }
 
 /// Runs until the input ends, `stop` completes, or something fails.
 ///
-/// On an error nothing that was not committed is left behind by the sinks.
+/// On an error nothing that was not committed is left behind by the sinks; where checkpoints are kept it stays, hidden,
+/// and a later run goes on from the last checkpoint.
 pub async fn run(graph: JobGraph, options: RunOptions, stop: impl Future<Output = ()>) -> Result<Outcome> {
+    let run = Settings::of(&options);
+    let RunOptions { epoch_interval, durability, stalls, .. } = options;
+    let (mut checkpoints, restored) = Checkpoints::open(durability).await?;
+    let mut job = Job::new(checkpoints.is_durable(), checkpoints.epoch(), restored);
     let (line, mut progress) = mpsc::unbounded_channel();
-    let stopped = Arc::default();
-    let mut job = Job { tasks: JoinSet::new(), sources: vec![], sinks: vec![], subtasks: 0, stopped };
-    job.spawn(&graph, &options, &line)?;
+    let sinks = job.open_sinks(&graph).await?;
+    if checkpoints.finished() {
+        return Ok(Outcome { stopped: false, was_finished: true, metrics: graph.metrics });
+    }
+    checkpoints.begin(&sinks).await?;
+    job.spawn(&graph, &run, sinks, &line)?;
     drop(line);
 
-    let mut epochs = Epochs::new(job.subtasks);
-    let mut ticks = options.epoch_interval.map(|period| {
+    let mut epochs = Epochs::new(&job.sinks_among_subtasks(), checkpoints.is_durable(), checkpoints.epoch());
+    let mut ticks = epoch_interval.map(|period| {
         let mut ticks = interval(period);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         ticks.reset();
         ticks
     });
     let windowed = graph.metrics.windows.values().any(|windows| !windows.is_empty());
-    let mut looks = options.stalls.filter(|_| windowed).map(Looks::new);
+    let mut looks = stalls.filter(|_| windowed).map(Looks::new);
     let mut failure: Option<Error> = None;
     let mut stopped = false;
     let mut stop = std::pin::pin!(stop);
     loop {
-        tokio::select! {
-            Some(event) = progress.recv() => match event {
-                Progress::Passed { subtask, epoch } => {
-                    if epochs.passed(subtask, epoch) {
-                        job.tell_sinks(Command::Commit(epoch));
-                    }
-                }
-                Progress::Ended { subtask } => {
-                    if epochs.ended(subtask) {
-                        job.tell_sinks(Command::Finish(epochs.last()));
-                    }
-                }
-            },
+        let event = tokio::select! {
+            Some(report) = progress.recv() => Some(job.reported(report, &epochs, &mut checkpoints)),
             Some(result) = job.tasks.join_next() => {
                 let error = match result {
                     Ok(Ok(())) => None,
@@ -109,31 +115,37 @@ pub async fn run(graph: JobGraph, options: RunOptions, stop: impl Future<Output 
                     Err(join) => panic_message(join),
                 };
                 if let Some(error) = error {
-                    if failure.is_none() {
-                        job.stop();
-                        job.tell_sinks(Command::Abort);
-                    }
-                    // A task whose neighbour failed says that it is closed: that is an echo.
-                    if failure.as_ref().is_none_or(|f| f.kind() == ErrorKind::Closed) {
-                        failure = Some(error);
-                    }
+                    job.fail(error, &mut failure);
+                }
+                None
+            },
+            stored = checkpoints.stored() => match stored {
+                Ok(epoch) => Some(Event::Stored(epoch)),
+                Err(error) => {
+                    job.fail(error, &mut failure);
+                    None
                 }
             },
             () = &mut stop, if !stopped => {
                 stopped = true;
-                job.stop();
+                Some(Event::Stop)
             },
-            () = tick(&mut ticks), if !stopped && failure.is_none() => {
-                if let Some(epoch) = epochs.begin() {
-                    job.sources.iter().for_each(|plan| plan.begin_epoch(epoch));
-                }
-            },
+            () = tick(&mut ticks), if !stopped => Some(Event::Tick),
             () = Looks::next(&mut looks), if !stopped && failure.is_none() => {
                 if let Some(looks) = &mut looks {
                     looks.look(&job.standings(&graph));
                 }
+                None
             },
-            else => break,
+        };
+        if failure.is_none()
+            && let Some(event) = event
+        {
+            for action in epochs.on(event) {
+                if let Err(error) = job.act(action, stopped, &mut checkpoints) {
+                    job.fail(error, &mut failure);
+                }
+            }
         }
         if job.tasks.is_empty() {
             break;
@@ -141,7 +153,22 @@ pub async fn run(graph: JobGraph, options: RunOptions, stop: impl Future<Output 
     }
     match failure {
         Some(error) => Err(error),
-        None => Ok(Outcome { stopped, metrics: graph.metrics }),
+        None => Ok(Outcome { stopped, was_finished: false, metrics: graph.metrics }),
+    }
+}
+
+/// What all tasks are told.
+#[derive(Clone, Copy)]
+struct Settings {
+    batch_rows: usize,
+    follow: bool,
+    idle_timeout: Option<Duration>,
+}
+
+impl Settings {
+    fn of(options: &RunOptions) -> Self {
+        let RunOptions { batch_rows, follow, idle_timeout, .. } = *options;
+        Self { batch_rows, follow, idle_timeout }
     }
 }
 
@@ -194,21 +221,121 @@ fn panic_message(join: tokio::task::JoinError) -> Option<Error> {
 
 struct Job {
     tasks: JoinSet<Result<()>>,
-    sources: Vec<Arc<SourcePlan>>,
-    sinks: Vec<mpsc::UnboundedSender<Command>>,
-    subtasks: usize,
+    /// By task, those that are sources.
+    sources: Vec<(usize, Arc<SourcePlan>)>,
+    /// By subtask, the line to those that are sinks.
+    sinks: BTreeMap<usize, mpsc::UnboundedSender<Command>>,
+    /// Of each subtask, whose its state is.
+    owners: Vec<Vec<Owner>>,
     /// Tasks look at this between steps that may be many.
     stopped: Arc<AtomicBool>,
+    durable: bool,
+    /// The last epoch of the run that this one continues.
+    first: Epoch,
+    /// What that run has left.
+    restored: BTreeMap<Owner, State>,
 }
 
+/// The sinks, by task.
+type Sinks = BTreeMap<usize, Box<dyn Sink>>;
+
 impl Job {
+    fn new(durable: bool, first: Epoch, restored: BTreeMap<Owner, State>) -> Self {
+        Self {
+            tasks: JoinSet::new(),
+            sources: vec![],
+            sinks: BTreeMap::new(),
+            owners: vec![],
+            stopped: Arc::default(),
+            durable,
+            first,
+            restored,
+        }
+    }
+
+    /// Opens the sinks, and lets each finish what the run before has left.
+    async fn open_sinks(&mut self, graph: &JobGraph) -> Result<Sinks> {
+        let mut sinks = Sinks::new();
+        for (number, task) in graph.tasks.iter().enumerate() {
+            let Head::Sink(factory) = &task.head else { continue };
+            let mut sink = factory.open()?;
+            if let Some(state) = self.restored.remove(&sink_owner(number)) {
+                sink::recover(sink.as_mut(), state).await?;
+            }
+            sinks.insert(number, sink);
+        }
+        Ok(sinks)
+    }
+
+    fn sinks_among_subtasks(&self) -> Vec<bool> {
+        (0..self.owners.len()).map(|subtask| self.sinks.contains_key(&subtask)).collect()
+    }
+
+    /// Keeps what a subtask says of its state, and passes on that it has got so far.
+    fn reported(&self, report: Progress, epochs: &Epochs, checkpoints: &mut Checkpoints) -> Event {
+        match report {
+            Progress::Passed { subtask, epoch, changes } => {
+                checkpoints.add(&self.owners[subtask], changes, false);
+                Event::Passed(subtask, epoch)
+            }
+            Progress::Ended { subtask, changes } => {
+                checkpoints.add(&self.owners[subtask], changes, epochs.is_behind(subtask));
+                Event::Ended(subtask)
+            }
+            Progress::Committed { subtask, epoch, changes } => {
+                checkpoints.add(&self.owners[subtask], changes, false);
+                Event::Committed(subtask, epoch)
+            }
+        }
+    }
+
+    fn act(&self, action: Action, stopped: bool, checkpoints: &mut Checkpoints) -> Result<()> {
+        match action {
+            Action::Begin(epoch) => self.sources.iter().for_each(|(_, plan)| plan.begin_epoch(epoch)),
+            Action::BeginLast(epoch) => {
+                self.stopped.store(true, Ordering::Relaxed);
+                self.sources.iter().for_each(|(_, plan)| plan.begin_last_epoch(epoch));
+            }
+            Action::StopSources => self.stop(),
+            Action::Prepare(subtask, epoch) => self.tell_sink(subtask, Command::Prepare(epoch)),
+            Action::Store { epoch, finished, closing } => {
+                if self.durable && !closing {
+                    for (task, plan) in &self.sources {
+                        checkpoints.add(&[source_owner(*task)], vec![plan.snapshot(epoch)?], false);
+                    }
+                }
+                checkpoints.store(epoch, finished, closing);
+            }
+            Action::Commit(epoch) => self.tell_sinks(Command::Commit(epoch)),
+            Action::Close if self.durable && stopped => self.tell_sinks(Command::Discard),
+            Action::Close => self.tell_sinks(Command::Close),
+        }
+        Ok(())
+    }
+
+    /// Something has failed: the first cause is what the user hears.
+    fn fail(&self, error: Error, failure: &mut Option<Error>) {
+        if failure.is_none() {
+            self.stop();
+            self.tell_sinks(if self.durable { Command::Leave } else { Command::Abort });
+        }
+        // A task whose neighbour failed says that it is closed: that is an echo.
+        if failure.as_ref().is_none_or(|f| f.kind() == ErrorKind::Closed) {
+            *failure = Some(error);
+        }
+    }
+
     fn stop(&self) {
         self.stopped.store(true, Ordering::Relaxed);
-        self.sources.iter().for_each(|plan| plan.stop());
+        self.sources.iter().for_each(|(_, plan)| plan.stop());
     }
 
     fn tell_sinks(&self, command: Command) {
-        for sink in &self.sinks {
+        self.sinks.keys().for_each(|subtask| self.tell_sink(*subtask, command));
+    }
+
+    fn tell_sink(&self, subtask: usize, command: Command) {
+        if let Some(sink) = self.sinks.get(&subtask) {
             // A sink that has stopped has failed, and the job knows.
             let _ = sink.send(command);
         }
@@ -220,7 +347,8 @@ impl Job {
             Head::Source(spec, metrics) => Some((spec, metrics)),
             _ => None,
         });
-        let timed = self.sources.iter().zip(sources).filter(|(_, (spec, _))| spec.event_time.is_some());
+        let timed = self.sources.iter().map(|(_, plan)| plan).zip(sources);
+        let timed = timed.filter(|(_, (spec, _))| spec.event_time.is_some());
         let standing = |(plan, (spec, metrics)): (&Arc<SourcePlan>, (&SourceSpec, &Arc<SourceMetrics>))| {
             let Reached { watermark, partition, ended } = plan.reached();
             Standing { table: Arc::clone(&spec.table), watermark, partition, rows: count(&metrics.rows), ended }
@@ -228,43 +356,51 @@ impl Job {
         timed.map(standing).collect()
     }
 
-    fn spawn(&mut self, graph: &JobGraph, options: &RunOptions, line: &mpsc::UnboundedSender<Progress>) -> Result<()> {
+    fn spawn(
+        &mut self,
+        graph: &JobGraph,
+        run: &Settings,
+        mut sinks: Sinks,
+        line: &mpsc::UnboundedSender<Progress>,
+    ) -> Result<()> {
         let mut wires = Wires::new(graph);
-        let clocks = options.idle_timeout.map(|_| clocks_of(graph)).unwrap_or_default();
+        let clocks = run.idle_timeout.map(|_| clocks_of(graph)).unwrap_or_default();
         // Everything that can fail is made before anything runs.
         let mut ready: Vec<(Arc<str>, BoxFuture<'static, Result<()>>)> = vec![];
         for (index, task) in graph.tasks.iter().enumerate() {
-            let in_turn = matches!(&task.head, Head::Source(spec, _) if spec.event_time.is_none());
-            let plan = Arc::new(SourcePlan::new(task.parallelism, in_turn, clocks.get(&index)));
-            if let Head::Source(spec, _) = &task.head {
-                self.sources.push(Arc::clone(&plan));
-                ready
-                    .push((Arc::clone(&task.name), Box::pin(reader(spec.clone(), options.clone(), Arc::clone(&plan)))));
+            let plan = self.source_plan(index, task, clocks.get(&index))?;
+            if let (Head::Source(spec, _), Some((plan, resumed))) = (&task.head, &plan) {
+                self.sources.push((index, Arc::clone(plan)));
+                let read = reader(spec.clone(), *run, Arc::clone(plan), resumed.clone());
+                ready.push((Arc::clone(&task.name), Box::pin(read)));
             }
             for subtask in 0..task.parallelism {
-                let reporter = Reporter { subtask: self.subtasks, line: line.clone() };
-                self.subtasks += 1;
+                let reporter = Reporter { subtask: self.owners.len(), line: line.clone() };
                 let gate = Gate::new(wires.inboxes(index, subtask));
                 let edges = wires.edges(graph, index);
-                match &task.head {
-                    Head::Source(spec, metrics) => {
-                        let chain = Chain::new(task, edges, Arc::clone(&self.stopped))?;
-                        let worker = worker(spec, metrics, &plan, chain, options, reporter);
-                        ready.push((Arc::clone(&task.name), Box::pin(source::work(worker))));
+                let owners: Vec<Owner> = match &task.head {
+                    Head::Sink(_) => vec![sink_owner(index)],
+                    _ => (0..task.nodes.len()).map(|node| node_owner(index, subtask, node)).collect(),
+                };
+                let states = owners.iter().map(|owner| self.restored.remove(owner).unwrap_or_default()).collect();
+                let task_loop: BoxFuture<'static, Result<()>> = match (&task.head, &plan) {
+                    (Head::Source(spec, metrics), Some((plan, _))) => {
+                        let chain = self.chain(task, edges, states)?;
+                        let (batch_rows, first) = (run.batch_rows.max(1), self.first);
+                        let (spec, plan, metrics) = (spec.clone(), Arc::clone(plan), Arc::clone(metrics));
+                        Box::pin(source::work(Worker { spec, plan, chain, metrics, batch_rows, first, reporter }))
                     }
-                    Head::Edges => ready.push((
-                        Arc::clone(&task.name),
-                        Box::pin(process::run(gate, Chain::new(task, edges, Arc::clone(&self.stopped))?, reporter)),
-                    )),
-                    Head::Sink(factory) => {
+                    (Head::Source(..), None) => return Err(Error::internal("a source has no plan")),
+                    (Head::Edges, _) => Box::pin(process::run(gate, self.chain(task, edges, states)?, reporter)),
+                    (Head::Sink(_), _) => {
                         let (commands, inbox) = mpsc::unbounded_channel();
-                        self.sinks.push(commands);
-                        ready.push((
-                            Arc::clone(&task.name),
-                            Box::pin(sink::run(factory.open()?, gate, inbox, reporter)),
-                        ));
+                        self.sinks.insert(reporter.subtask, commands);
+                        let sink = sinks.remove(&index).ok_or_else(|| Error::internal("a sink is not open"))?;
+                        Box::pin(sink::run(sink, gate, inbox, reporter, self.durable))
                     }
-                }
+                };
+                self.owners.push(owners);
+                ready.push((Arc::clone(&task.name), task_loop));
             }
         }
         for (name, task) in ready {
@@ -273,6 +409,28 @@ impl Job {
             });
         }
         Ok(())
+    }
+
+    /// Of a source: what its reader and its subtasks share, and what an earlier run has read.
+    fn source_plan(
+        &mut self,
+        index: usize,
+        task: &TaskSpec,
+        clocks: Option<&Arc<Clocks>>,
+    ) -> Result<Option<(Arc<SourcePlan>, Resumed)>> {
+        let Head::Source(spec, _) = &task.head else { return Ok(None) };
+        let resumed = match self.restored.remove(&source_owner(index)) {
+            Some(state) => Resumed::from_state(state).map_err(|e| e.context(Arc::clone(&task.name)))?,
+            None => Resumed::default(),
+        };
+        let in_turn = spec.event_time.is_none();
+        let plan = SourcePlan::new(task.parallelism, in_turn, clocks, resumed.clone(), self.first);
+        Ok(Some((Arc::new(plan), resumed)))
+    }
+
+    fn chain(&self, task: &TaskSpec, edges: Vec<EdgeSender>, states: Vec<State>) -> Result<Chain> {
+        let chain = Chain::new(task, edges, Arc::clone(&self.stopped))?;
+        if self.durable { chain.durable(states) } else { Ok(chain) }
     }
 }
 
@@ -286,29 +444,15 @@ fn clocks_of(graph: &JobGraph) -> HashMap<usize, Arc<Clocks>> {
     all
 }
 
-async fn reader(spec: SourceSpec, options: RunOptions, plan: Arc<SourcePlan>) -> Result<()> {
-    let RunOptions { batch_rows, follow, idle_timeout, .. } = options;
-    let request =
-        ScanRequest { columns: Arc::clone(&spec.decoded), batch_rows, keep_rejected: spec.keep_rejected, follow };
-    source::read(spec.source.as_ref(), &request, &plan, idle_timeout).await
-}
-
-fn worker(
-    spec: &SourceSpec,
-    metrics: &Arc<SourceMetrics>,
-    plan: &Arc<SourcePlan>,
-    chain: Chain,
-    options: &RunOptions,
-    reporter: Reporter,
-) -> Worker {
-    Worker {
-        spec: spec.clone(),
-        plan: Arc::clone(plan),
-        chain,
-        metrics: Arc::clone(metrics),
-        batch_rows: options.batch_rows.max(1),
-        reporter,
-    }
+async fn reader(spec: SourceSpec, run: Settings, plan: Arc<SourcePlan>, resumed: Resumed) -> Result<()> {
+    let request = ScanRequest {
+        columns: Arc::clone(&spec.decoded),
+        batch_rows: run.batch_rows,
+        keep_rejected: spec.keep_rejected,
+        follow: run.follow,
+        resume: resumed.read,
+    };
+    source::read(spec.source.as_ref(), &request, &plan, run.idle_timeout).await
 }
 
 /// The channels between all subtasks.

@@ -7,14 +7,14 @@ use std::sync::Arc;
 
 use futures::Stream;
 use futures::stream::unfold;
-use tidemill_core::{EventBatch, Result};
+use tidemill_core::{Epoch, EventBatch, Result};
 use tokio::sync::mpsc::Sender;
 use tokio::task::JoinHandle;
 
 use crate::connector::ScanRequest;
 use crate::graph::SourceSpec;
 use crate::metrics::SourceMetrics;
-use crate::task::source::{Position, SourcePlan, Step, decode, read};
+use crate::task::source::{Position, Resumed, SourcePlan, Step, decode, read};
 
 /// One reading of a source by several streams, which share its chunks.
 ///
@@ -47,12 +47,14 @@ impl Scan {
         metrics: Arc<SourceMetrics>,
         rejected: Option<Sender<EventBatch>>,
     ) -> Self {
-        let plan = Arc::new(SourcePlan::new(streams, spec.event_time.is_none(), None));
+        let plan =
+            Arc::new(SourcePlan::new(streams, spec.event_time.is_none(), None, Resumed::default(), Epoch::default()));
         let request = ScanRequest {
             columns: Arc::clone(&spec.decoded),
             batch_rows,
             keep_rejected: spec.keep_rejected,
             follow: false,
+            resume: Arc::new([]),
         };
         let (source, reading) = (Arc::clone(&spec.source), Arc::clone(&plan));
         let handle = tokio::spawn(async move {
@@ -75,7 +77,7 @@ impl Scan {
             metrics: Arc::clone(&self.metrics),
             reader: Arc::clone(&self.reader),
             rejected: self.rejected.clone(),
-            position: Position::default(),
+            position: Position::after(Epoch::default()),
         };
         unfold(Some(state), |state| async move {
             let mut state = state?;

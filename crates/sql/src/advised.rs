@@ -48,6 +48,10 @@ impl Source for Advised<Arc<dyn Source>> {
         self.inner.narrows_rows()
     }
 
+    fn resumes(&self) -> bool {
+        self.inner.resumes()
+    }
+
     async fn open(&self, request: &ScanRequest) -> Result<Opened> {
         let Opened { partitions, discovery } = self.inner.open(request).await?;
         let partitions = readers(partitions, &self.advice);
@@ -67,6 +71,10 @@ impl Discovery for Advised<Box<dyn Discovery>> {
 impl PartitionReader for Advised<Box<dyn PartitionReader>> {
     fn partition(&self) -> Arc<str> {
         self.inner.partition()
+    }
+
+    fn position(&self) -> u64 {
+        self.inner.position()
     }
 
     async fn next_chunk(&mut self) -> Result<Option<Box<dyn Chunk>>> {

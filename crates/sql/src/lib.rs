@@ -27,4 +27,4 @@ mod window_tvf;
 pub use catalog::Table;
 pub use parse::SqlText;
 pub use pipeline::{Answer, LoadOptions, Pipeline, PlannedStatement, Target};
-pub use settings::{RuntimeMode, SETTINGS, Settings};
+pub use settings::{Checkpointing, RuntimeMode, Settings, settings};

@@ -1,5 +1,6 @@
 //! `SET 'key' = 'value'`: the keys that are known, and what they mean.
 
+mod checkpointing;
 mod emit;
 mod max_ahead;
 
@@ -12,11 +13,12 @@ use tidemill_runtime::connector::{OptionSpec, Options, duration};
 use tidemill_runtime::exchange::KEY_GROUPS;
 use tidemill_runtime::time_zone::TimeZone;
 
+pub use checkpointing::Checkpointing;
 pub(crate) use emit::{ALLOW_LATENESS, EARLY_FIRE, Emit};
 use max_ahead::{MAX_AHEAD, MaxAhead};
 
-/// Every key of `SET`, but for `tidemill.late-output.<target>` and `tidemill.dead-letter.<table>`.
-pub const SETTINGS: &[OptionSpec] = &[
+/// The keys of `SET` that stand alone; those of one subject stand with it.
+const SETTINGS: &[OptionSpec] = &[
     OptionSpec {
         key: "execution.runtime-mode",
         doc: "'streaming' (default): live, windows fire by watermark; 'batch': the input as bounded history",
@@ -56,11 +58,12 @@ pub const SETTINGS: &[OptionSpec] = &[
         doc: "how long a watermark may stand still in a live run before it is said where and why, if windows wait for \
               it: by default '30 s'; '0' says nothing",
     },
-    OptionSpec {
-        key: "execution.checkpointing.interval",
-        doc: "how often sinks commit in a live run, e.g. '10 s'; by default once, at the end of the input",
-    },
 ];
+
+/// Every key of `SET`, but for `tidemill.late-output.<target>` and `tidemill.dead-letter.<table>`.
+pub fn settings() -> impl Iterator<Item = &'static OptionSpec> + Clone {
+    SETTINGS.iter().chain(&checkpointing::SPECS)
+}
 
 /// Far from where the arithmetic of times would overflow.
 const MAX_DELAY: Duration = Duration::from_secs(1_000 * 86_400);
@@ -97,8 +100,8 @@ pub struct Settings {
     pub(crate) max_ahead: Option<MaxAhead>,
     /// How long a watermark may stand still before that is told; `None`: it is not.
     pub stall_hint: Option<Duration>,
-    /// How often sinks commit.
-    pub epoch_interval: Option<Duration>,
+    /// When checkpoints are made, and where they are kept.
+    pub checkpointing: Checkpointing,
     /// By target table: the table that gets its late rows, and where that was said.
     pub(crate) late_outputs: BTreeMap<String, (String, Excerpt)>,
     /// By source table: the table that gets what can't be decoded, and where that was said.
@@ -115,7 +118,7 @@ impl Default for Settings {
             local_time_zone: TimeZone::default(),
             idle_timeout: None,
             stall_hint: Some(DEFAULT_STALL_HINT),
-            epoch_interval: None,
+            checkpointing: Checkpointing::default(),
             late_outputs: BTreeMap::new(),
             dead_letters: BTreeMap::new(),
         }
@@ -145,6 +148,9 @@ impl Settings {
         }
         let mut options = Options::default();
         options.set(key, value, Some(place.clone()));
+        if self.checkpointing.set(key, value, &options)? {
+            return Ok(());
+        }
         match key {
             "execution.runtime-mode" => {
                 let words = [("streaming", RuntimeMode::Live), ("batch", RuntimeMode::Batch)];
@@ -179,19 +185,9 @@ impl Settings {
                 })?);
             }
             STALL_HINT => self.stall_hint = Some(bounded(&options, key, value)?).filter(|after| !after.is_zero()),
-            "execution.checkpointing.interval" => {
-                let interval = duration(value).filter(|d| !d.is_zero());
-                self.epoch_interval = Some(interval.ok_or_else(|| {
-                    options
-                        .refuse(key, format!("'{value}' is not a duration"))
-                        .hint("write '500 ms', '10 s' or '1 min'")
-                })?);
-            }
             _ => {
-                let known = SETTINGS
-                    .iter()
-                    .map(|s| s.key)
-                    .chain(["tidemill.late-output.<target>", "tidemill.dead-letter.<table>"]);
+                let known =
+                    settings().map(|s| s.key).chain(["tidemill.late-output.<target>", "tidemill.dead-letter.<table>"]);
                 options.check_known("Tidemill", known)?;
             }
         }

@@ -1,5 +1,7 @@
 //! `tidemill run`: a file as one job, live or as a batch.
 
+mod durable;
+
 use std::collections::HashMap;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -35,6 +37,9 @@ pub(crate) struct Arguments {
     /// Run over the input as bounded history: nothing is late, rows come once, final
     #[arg(long)]
     batch: bool,
+
+    #[command(flatten)]
+    durable: durable::Arguments,
 
     /// How the rows of a bare SELECT are printed
     #[arg(long, value_enum, default_value_t = Output::Text)]
@@ -74,25 +79,34 @@ async fn execute(arguments: &Arguments) -> Result<ExitCode> {
         Output::Json => Ok(Arc::new(JsonRows::new(Arc::clone(schema), RowKinds::Shown)?) as _),
     });
     let stopped = match mode {
-        RuntimeMode::Live => run_live(&pipeline, &outputs).await?,
-        RuntimeMode::Batch => run_batch(&pipeline, &outputs).await?,
+        RuntimeMode::Live => run_live(&pipeline, &outputs, &arguments.durable).await?,
+        RuntimeMode::Batch => {
+            arguments.durable.refuse_batch()?;
+            run_batch(&pipeline, &outputs).await?
+        }
     };
     Ok(if stopped { ExitCode::from(130) } else { ExitCode::SUCCESS })
 }
 
-async fn run_live(pipeline: &Pipeline, outputs: &impl Outputs) -> Result<bool> {
+async fn run_live(pipeline: &Pipeline, outputs: &impl Outputs, durable: &durable::Arguments) -> Result<bool> {
     let graph = live::plan(pipeline, outputs)?;
+    let _owned = durable.lock()?;
+    let durability = durable.open(&graph, &pipeline.settings.checkpointing).await?;
     for (statement, finding) in nothing_visible(pipeline, outputs)? {
         report::warning(&statement, &finding);
     }
     let options = job::RunOptions {
         batch_rows: pipeline.batch_rows,
-        epoch_interval: pipeline.settings.epoch_interval,
+        epoch_interval: durable.interval(&pipeline.settings.checkpointing),
         follow: true,
         idle_timeout: pipeline.settings.idle_timeout,
         stalls: pipeline.settings.stall_hint.map(|after| job::StallListener { after, tell: Arc::new(report::stall) }),
+        durability,
     };
     let outcome = job::run(graph, options, interrupted()).await?;
+    if outcome.was_finished {
+        report::was_finished();
+    }
     report::late_rows(pipeline, &outcome.metrics);
     report::rejected(pipeline, |table| outcome.metrics.sources.get(table).map(|source| count(&source.rejected)));
     Ok(outcome.stopped)

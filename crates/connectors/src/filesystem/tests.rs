@@ -27,8 +27,13 @@ fn table(folder: &Path, options: &[(&str, &str)]) -> TableSpec {
 
 async fn open(folder: &Path, path: &str) -> Result<Box<dyn PartitionReader>> {
     let table = table(folder, &[("path", path), ("format", "json")]);
-    let request =
-        ScanRequest { columns: Arc::clone(&table.schema), batch_rows: 8192, keep_rejected: false, follow: false };
+    let request = ScanRequest {
+        columns: Arc::clone(&table.schema),
+        batch_rows: 8192,
+        keep_rejected: false,
+        follow: false,
+        resume: Arc::new([]),
+    };
     let mut partitions = FilesystemConnector.source(&table)?.open(&request).await?.partitions;
     assert_eq!(partitions.len(), 1);
     Ok(partitions.remove(0))
@@ -135,8 +140,13 @@ async fn a_missing_file_says_where_it_was_looked_for() {
 /// The names of the partitions of a path, in their order.
 async fn partitions(folder: &Path, path: &str) -> Vec<String> {
     let table = table(folder, &[("path", path), ("format", "json")]);
-    let request =
-        ScanRequest { columns: Arc::clone(&table.schema), batch_rows: 1, keep_rejected: false, follow: false };
+    let request = ScanRequest {
+        columns: Arc::clone(&table.schema),
+        batch_rows: 1,
+        keep_rejected: false,
+        follow: false,
+        resume: Arc::new([]),
+    };
     let opened = FilesystemConnector.source(&table).unwrap().open(&request).await.unwrap();
     assert!(opened.discovery.is_none());
     opened.partitions.iter().map(|p| p.partition().to_string()).collect()

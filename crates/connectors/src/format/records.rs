@@ -64,6 +64,8 @@ pub struct RecordReader<R> {
     /// What was read after the last whole record.
     tail: Vec<u8>,
     lines_before: u64,
+    /// Behind the last block that was given.
+    position: u64,
     ended: bool,
 }
 
@@ -79,8 +81,22 @@ impl<R: Read> RecordReader<R> {
             max_record_bytes: MAX_RECORD_BYTES,
             tail: Vec::new(),
             lines_before: 0,
+            position: 0,
             ended: false,
         }
+    }
+
+    /// The same, where `input` does not begin at the beginning of its bytes, but behind so many of them.
+    #[must_use]
+    pub fn behind(mut self, position: u64) -> Self {
+        self.position = position;
+        self
+    }
+
+    /// How many bytes the blocks had that were given, and what was before them.
+    #[must_use]
+    pub fn position(&self) -> u64 {
+        self.position
     }
 
     /// The next whole records, as soon as one read has completed a record; `None` at the end.
@@ -90,6 +106,12 @@ impl<R: Read> RecordReader<R> {
     /// # Errors
     /// `Unavailable` if reading fails, `Data` if a record is longer than [`MAX_RECORD_BYTES`].
     pub fn next_records(&mut self) -> Result<Option<Buffer>> {
+        let records = self.read_records()?;
+        self.position += records.as_ref().map_or(0, |records| records.len() as u64);
+        Ok(records)
+    }
+
+    fn read_records(&mut self) -> Result<Option<Buffer>> {
         let mut block = mem::take(&mut self.tail);
         while !self.ended {
             let known = block.len();

@@ -21,7 +21,7 @@ fn table(format: Option<&str>) -> TableSpec {
 
 fn request(table: &TableSpec, column: usize) -> ScanRequest {
     let columns = Arc::new(Schema::new(vec![table.schema.field(column).clone()]));
-    ScanRequest { columns, batch_rows: 1, keep_rejected: false, follow: false }
+    ScanRequest { columns, batch_rows: 1, keep_rejected: false, follow: false, resume: Arc::new([]) }
 }
 
 #[test]

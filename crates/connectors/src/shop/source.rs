@@ -90,6 +90,10 @@ impl PartitionReader for ShopReader {
         "shop".into()
     }
 
+    fn position(&self) -> u64 {
+        self.next
+    }
+
     async fn next_chunk(&mut self) -> Result<Option<Box<dyn Chunk>>> {
         loop {
             if self.ended() {

@@ -53,7 +53,7 @@ impl Source for StdioSource {
         let decoder = self.format.decoder(request)?;
         take_standard_input()?;
         let blocks = read_ahead(io::stdin(), self.format.cutter())?;
-        Ok(Opened::bounded(vec![Box::new(StdinReader { blocks, decoder, first: true })]))
+        Ok(Opened::bounded(vec![Box::new(StdinReader { blocks, decoder, first: true, bytes: 0 })]))
     }
 }
 
@@ -91,6 +91,7 @@ struct StdinReader {
     blocks: Receiver<Result<Buffer>>,
     decoder: Arc<dyn RecordDecoder>,
     first: bool,
+    bytes: u64,
 }
 
 #[async_trait]
@@ -99,8 +100,13 @@ impl PartitionReader for StdinReader {
         NAME.into()
     }
 
+    fn position(&self) -> u64 {
+        self.bytes
+    }
+
     async fn next_chunk(&mut self) -> Result<Option<Box<dyn Chunk>>> {
         let Some(records) = self.blocks.recv().await.transpose()? else { return Ok(None) };
+        self.bytes += records.len() as u64;
         let first = std::mem::replace(&mut self.first, false);
         Ok(Some(Box::new(RecordsChunk { decoder: Arc::clone(&self.decoder), records, first })))
     }

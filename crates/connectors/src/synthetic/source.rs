@@ -36,13 +36,20 @@ impl Source for SyntheticSource {
         self.recipe.narrows_rows()
     }
 
+    fn resumes(&self) -> bool {
+        true
+    }
+
     async fn open(&self, request: &ScanRequest) -> Result<Opened> {
+        let read = request.resume.iter().find(|read| read.name == self.name);
+        let Some(next) = read.map_or(Some(0), |read| read.position) else { return Ok(Opened::bounded(vec![])) };
         let fit = CHUNK_BYTES / self.recipe.row_bytes(&request.columns).max(1);
         let reader = Reader {
             name: Arc::clone(&self.name),
             recipe: Arc::clone(&self.recipe),
             columns: Arc::clone(&request.columns),
-            next: 0,
+            next,
+            begin: next,
             end: self.end.unwrap_or(u64::MAX),
             chunk_rows: request.batch_rows.min(fit).max(1) as u64,
             pace: self.pace,
@@ -57,6 +64,8 @@ struct Reader {
     recipe: Arc<dyn Recipe>,
     columns: SchemaRef,
     next: u64,
+    /// The first row, which comes at once.
+    begin: u64,
     end: u64,
     chunk_rows: u64,
     pace: Option<Pace>,
@@ -70,11 +79,11 @@ impl Reader {
         let Some(pace) = self.pace else { return u64::MAX };
         let first_at = *self.first_at.get_or_insert_with(Instant::now);
         // A time that no clock can tell is never.
-        match first_at.checked_add(pace.due(self.next)) {
+        match first_at.checked_add(pace.due(self.next - self.begin)) {
             Some(due) => sleep_until(due).await,
             None => std::future::pending().await,
         }
-        pace.rows_after(first_at.elapsed())
+        self.begin.saturating_add(pace.rows_after(first_at.elapsed()))
     }
 }
 
@@ -82,6 +91,10 @@ impl Reader {
 impl PartitionReader for Reader {
     fn partition(&self) -> Arc<str> {
         Arc::clone(&self.name)
+    }
+
+    fn position(&self) -> u64 {
+        self.next
     }
 
     async fn next_chunk(&mut self) -> Result<Option<Box<dyn Chunk>>> {

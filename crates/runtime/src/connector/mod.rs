@@ -19,8 +19,10 @@ pub use infer::{Infer, Inferred};
 pub use options::{OptionSpec, Options, nearest};
 pub use quantity::{duration, memory_size};
 pub use registry::Connectors;
-pub use sink::{ChangelogMode, Guarantee, Sink, SinkFactory, WriteMode};
-pub use source::{Chunk, DecodeError, Decoded, Discovery, Opened, PartitionReader, Rejected, ScanRequest, Source};
+pub use sink::{ChangelogMode, Commitment, Guarantee, Sink, SinkFactory, WriteMode};
+pub use source::{
+    Chunk, DecodeError, Decoded, Discovery, Opened, PartitionReader, ReadPartition, Rejected, ScanRequest, Source,
+};
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -50,11 +50,18 @@ pub trait SinkFactory: Send + Sync {
     fn open(&self) -> Result<Box<dyn Sink>>;
 }
 
+/// What a sink needs to know to commit what another process has prepared.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Commitment(pub Vec<u8>);
+
 /// Where rows leave the engine.
 ///
 /// ```text
-/// write* ─► prepare(1) ─► commit(1) ─► write* ─► prepare(2) ─► ... ─► prepare(n) ─► commit(n) │ abort
+/// recover? ─► write* ─► prepare(1) ─► commit(1) ─► write* ─► prepare(2) ─► ... ─► prepare(n) ─► commit(n) │ abort
 /// ```
+///
+/// Where a job has checkpoints, the commitment of an epoch is part of its checkpoint, which is on the disk before `commit`
+/// is called. A process that is killed in between, or half-way through the commit, is followed by one that calls `recover`.
 ///
 /// # Contract
 /// - Rows become visible at `commit` of the epoch that they were written in, whole, and not before.
@@ -62,6 +69,10 @@ pub trait SinkFactory: Send + Sync {
 /// - Committing an epoch twice equals committing it once.
 /// - `progress` comes between the rows that it speaks of and those that follow, and never goes back.
 /// - After `abort` nothing that was not committed is left behind. It is called at most once, last.
+/// - After `recover` all that was committed or prepared by the time of the commitment is visible, once, and nothing that
+///   was written after it is left. A killed process may have committed that epoch, in part or whole, but no later one.
+/// - A job with checkpoints asks for the commitment before anything is written, too, so that a later run can find what
+///   this one has left before its first checkpoint.
 #[async_trait]
 pub trait Sink: Send {
     /// Takes rows, in the order of the stream.
@@ -76,9 +87,21 @@ pub trait Sink: Send {
     /// Makes all that was written so far durable, but not visible.
     async fn prepare(&mut self, epoch: Epoch) -> Result<()>;
 
+    /// What another process needs to know to commit all that is prepared and not committed: whatever the sink likes,
+    /// and nothing if it shows rows as they are written.
+    fn commitment(&self) -> Commitment {
+        Commitment::default()
+    }
+
     /// Makes visible what was prepared up to and including `epoch`: an epoch that some other task
     /// did not complete is committed with the next.
     async fn commit(&mut self, epoch: Epoch) -> Result<()>;
+
+    /// An earlier run of the job had got as far as to prepare what the commitment says, and has stopped: commits that,
+    /// if it has not been, and takes back what was written after it. Comes at most once, before anything else.
+    async fn recover(&mut self, _commitment: &Commitment) -> Result<()> {
+        Ok(())
+    }
 
     /// The run has failed: takes back what was not committed.
     async fn abort(&mut self) -> Result<()>;

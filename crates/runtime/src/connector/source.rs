@@ -19,6 +19,18 @@ pub struct ScanRequest {
     pub keep_rejected: bool,
     /// Partitions that appear after the start are wanted too; else what is there at the start is all.
     pub follow: bool,
+    /// What an earlier run has read: reading goes on behind it. Only for a source that [`Source::resumes`].
+    pub resume: Arc<[ReadPartition]>,
+}
+
+/// A partition that an earlier run has read, wholly or in part.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReadPartition {
+    /// Its name, as [`PartitionReader::partition`] gives it.
+    pub name: Arc<str>,
+    /// Where to go on, as [`PartitionReader::position`] gave it; `None` if it was read to its end: it need not be
+    /// there any more, and is not opened again.
+    pub position: Option<u64>,
 }
 
 /// A system that can be read, split into partitions.
@@ -28,6 +40,8 @@ pub struct ScanRequest {
 ///   over the same input; it fails if one can't be opened. A source that can grow gives a
 ///   [`Discovery`] with them, if the request asks to follow it.
 /// - Reading the same bytes gives the same rows with the same offsets, whatever the request.
+/// - A request to resume opens those of its partitions that were not read to their end, each behind what was read, and
+///   all that are new; it fails if a partition is gone that was not read to its end, or has less than was read.
 #[async_trait]
 pub trait Source: Send + Sync {
     /// Whether what is there at the start of a reading that does not follow has an end.
@@ -43,7 +57,12 @@ pub trait Source: Send + Sync {
         false
     }
 
-    /// Opens every partition at its beginning.
+    /// Whether a later run can read on where this one stops: what was read is there for as long as it has to be.
+    fn resumes(&self) -> bool {
+        false
+    }
+
+    /// Opens every partition at its beginning, or behind what the request says was read.
     async fn open(&self, request: &ScanRequest) -> Result<Opened>;
 }
 
@@ -81,8 +100,12 @@ pub trait Discovery: Send {
 /// - `next_chunk` may be dropped while it waits, and called again: nothing is lost.
 #[async_trait]
 pub trait PartitionReader: Send {
-    /// The partition's name in messages and in the late output: a file's path, `stdin`.
+    /// The partition's name in messages and in the late output: a file's path, `stdin`. No other of the source has it.
     fn partition(&self) -> Arc<str>;
+
+    /// The place behind the last chunk that was given, in whatever the source counts (bytes, rows): a reader that is
+    /// opened there gives the chunks that this one would give next, cut in the same places or in others.
+    fn position(&self) -> u64;
 
     /// The next rows, not yet decoded.
     async fn next_chunk(&mut self) -> Result<Option<Box<dyn Chunk>>>;

@@ -18,6 +18,7 @@ pub use unnest::Unnest;
 use std::time::Instant;
 
 use tidemill_core::{Epoch, EventBatch, Result, Watermark};
+use tidemill_state::{State, StateChanges};
 
 /// Which output of an operator a batch leaves by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -42,6 +43,8 @@ impl Port {
 ///   the barrier.
 /// - After `on_barrier` everything that arrived before the barrier has been emitted or is in the
 ///   operator's state; none of it is in buffers that a snapshot would miss.
+/// - An operator that is restored from the snapshots of another, made alike, does with every input what
+///   that one would do. What depends on processing time alone may differ.
 pub trait Operator: Send {
     /// What it does, in a few words, for plans that people read.
     fn describe(&self) -> String;
@@ -97,6 +100,22 @@ pub trait Operator: Send {
     fn on_barrier(&mut self, epoch: Epoch, out: &mut Output) -> Result<()> {
         let _ = (epoch, out);
         Ok(())
+    }
+
+    /// Says what has changed in its state since it last said so, or was made or restored. Comes after
+    /// [`Operator::on_barrier`], if at all: the batches are shared, not copied, and written while rows are
+    /// processed on. An operator without state leaves this as it is.
+    fn snapshot(&mut self, changes: &mut StateChanges) -> Result<()> {
+        let _ = changes;
+        Ok(())
+    }
+
+    /// Takes up the state that snapshots have left. Comes at most once, before anything else.
+    ///
+    /// # Errors
+    /// `Data` if the state is not that of such an operator.
+    fn restore(&mut self, state: State) -> Result<()> {
+        state.finish()
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use tidemill_core::{Epoch, EventBatch, Result, Watermark};
+use tidemill_state::{State, StateChanges};
 
 use crate::exchange::{EdgeSender, Message};
 use crate::graph::{Target, TaskSpec};
@@ -30,6 +31,8 @@ pub(crate) struct Chain {
     unfinished: VecDeque<usize>,
     /// The run was stopped: what would take long is left.
     stopped: Arc<AtomicBool>,
+    /// Whether snapshots are kept.
+    durable: bool,
 }
 
 impl Chain {
@@ -47,7 +50,18 @@ impl Chain {
             })
             .collect::<Result<_>>()?;
         let head_targets = task.head_targets.clone();
-        Ok(Self { nodes, head_targets, edges, pending: vec![], unfinished: VecDeque::new(), stopped })
+        Ok(Self { nodes, head_targets, edges, pending: vec![], unfinished: VecDeque::new(), stopped, durable: false })
+    }
+
+    /// From now on operators say what changes in their state, from what `states` says of each.
+    pub(crate) fn durable(mut self, states: impl IntoIterator<Item = State>) -> Result<Self> {
+        self.durable = true;
+        for (node, state) in self.nodes.iter_mut().zip(states) {
+            if !state.is_empty() {
+                node.operator.restore(state).map_err(|e| e.context(node.operator.describe()))?;
+            }
+        }
+        Ok(self)
     }
 
     /// Rows from the source (slot 0) or from an incoming edge.
@@ -145,15 +159,27 @@ impl Chain {
         Ok(())
     }
 
-    /// The cut has reached every input of the task.
-    pub(crate) fn barrier(&mut self, epoch: Epoch) -> Result<()> {
+    /// The cut has reached every input of the task. What has changed, by operator.
+    pub(crate) fn barrier(&mut self, epoch: Epoch) -> Result<Vec<StateChanges>> {
         for node in 0..self.nodes.len() {
             let mut out = Output::default();
             self.nodes[node].operator.on_barrier(epoch, &mut out)?;
             self.emitted(node, out)?;
         }
         self.tell_all_edges(&Message::Barrier(epoch));
-        Ok(())
+        self.changes()
+    }
+
+    fn changes(&mut self) -> Result<Vec<StateChanges>> {
+        if !self.durable {
+            return Ok(vec![]);
+        }
+        let changes = |node: &mut Node| {
+            let mut changes = StateChanges::default();
+            node.operator.snapshot(&mut changes)?;
+            Ok(changes)
+        };
+        self.nodes.iter_mut().map(changes).collect()
     }
 
     /// Nothing more is there for the moment.
@@ -187,11 +213,11 @@ impl Chain {
         Ok(())
     }
 
-    /// Nothing follows.
-    pub(crate) fn end(&mut self) -> Result<()> {
+    /// Nothing follows. What has changed, by operator.
+    pub(crate) fn end(&mut self) -> Result<Vec<StateChanges>> {
         self.pause()?;
         self.tell_all_edges(&Message::End);
-        Ok(())
+        self.changes()
     }
 
     fn tell_all_edges(&mut self, message: &Message) {

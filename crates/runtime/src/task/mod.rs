@@ -8,6 +8,7 @@ pub(crate) mod source;
 use std::time::Instant;
 
 use tidemill_core::Epoch;
+use tidemill_state::StateChanges;
 use tokio::sync::mpsc;
 use tokio::time::sleep_until;
 
@@ -26,13 +27,15 @@ pub(crate) async fn before<T>(timer: Option<Instant>, next: impl Future<Output =
     }
 }
 
-/// What a subtask tells the job.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What a subtask tells the job; with it, what has changed in the state of each of its operators, or of its sink.
+#[derive(Debug)]
 pub(crate) enum Progress {
     /// The subtask has passed the barrier with all that came before it.
-    Passed { subtask: usize, epoch: Epoch },
-    /// The subtask has passed on, or prepared, all that there will be.
-    Ended { subtask: usize },
+    Passed { subtask: usize, epoch: Epoch, changes: Vec<StateChanges> },
+    /// The subtask has passed on, or written, all that there will be.
+    Ended { subtask: usize, changes: Vec<StateChanges> },
+    /// The sink has committed.
+    Committed { subtask: usize, epoch: Epoch, changes: Vec<StateChanges> },
 }
 
 /// A subtask's line to the job. The job outlives its subtasks, so a lost line is not an error:
@@ -44,11 +47,15 @@ pub(crate) struct Reporter {
 }
 
 impl Reporter {
-    pub(crate) fn passed(&self, epoch: Epoch) {
-        let _ = self.line.send(Progress::Passed { subtask: self.subtask, epoch });
+    pub(crate) fn passed(&self, epoch: Epoch, changes: Vec<StateChanges>) {
+        let _ = self.line.send(Progress::Passed { subtask: self.subtask, epoch, changes });
     }
 
-    pub(crate) fn ended(&self) {
-        let _ = self.line.send(Progress::Ended { subtask: self.subtask });
+    pub(crate) fn ended(&self, changes: Vec<StateChanges>) {
+        let _ = self.line.send(Progress::Ended { subtask: self.subtask, changes });
+    }
+
+    pub(crate) fn committed(&self, epoch: Epoch, changes: Vec<StateChanges>) {
+        let _ = self.line.send(Progress::Committed { subtask: self.subtask, epoch, changes });
     }
 }

@@ -22,13 +22,13 @@ pub(crate) async fn run(mut gate: Gate, mut chain: Chain, reporter: Reporter) ->
             Some(Received::Data { slot, batch }) => chain.data(slot, batch)?,
             Some(Received::Watermark { slot, watermark }) => chain.watermark(slot, watermark).await?,
             Some(Received::Barrier(epoch)) => {
-                chain.barrier(epoch)?;
-                reporter.passed(epoch);
+                let changes = chain.barrier(epoch)?;
+                reporter.passed(epoch, changes);
             }
             Some(Received::End) => {
-                chain.end()?;
+                let changes = chain.end()?;
                 chain.send().await?;
-                reporter.ended();
+                reporter.ended(changes);
                 return Ok(());
             }
         }

@@ -227,11 +227,13 @@ fn of_sink(pipeline: &Pipeline, statement: &PlannedStatement, outputs: &dyn Outp
             format!("'{}' shows rows as they are written: those of a run that fails stay", table.name),
             "write to a 'filesystem' table, whose rows become visible at a commit",
         )],
-        Guarantee::ExactlyOnce if endless && pipeline.settings.epoch_interval.is_none() => vec![Finding::warning(
-            "no-commit",
-            format!("the input has no end, and the rows of '{}' become visible at the end alone", table.name),
-            "SET 'execution.checkpointing.interval' = '10 s' commits them on the way",
-        )],
+        Guarantee::ExactlyOnce if endless && pipeline.settings.checkpointing.interval.is_none() => {
+            vec![Finding::warning(
+                "no-commit",
+                format!("the input has no end, and the rows of '{}' become visible at the end alone", table.name),
+                "SET 'execution.checkpointing.interval' = '10 s' commits them on the way",
+            )]
+        }
         Guarantee::ExactlyOnce => vec![],
     })
 }

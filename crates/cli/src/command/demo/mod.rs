@@ -145,6 +145,7 @@ async fn watch_live(pipeline: &Pipeline, shop: &ShopConnector, watch: &Watch, sh
         follow: true,
         idle_timeout: None,
         stalls: None,
+        durability: None,
     };
     let mut job = std::pin::pin!(job::run(graph, options, pending()));
     let mut interrupt = std::pin::pin!(interrupted());

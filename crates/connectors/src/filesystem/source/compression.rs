@@ -1,7 +1,7 @@
 //! Compressed files: known by their first bytes, read as what they hold.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, ErrorKind, Read};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use flate2::bufread::MultiGzDecoder;
@@ -43,25 +43,56 @@ impl Compression {
 const UNSUPPORTED: [(&str, &str); 5] =
     [("bz2", "bzip2"), ("xz", "xz"), ("deflate", "deflate"), ("lz4", "lz4"), ("snappy", "snappy")];
 
+/// What a file holds, from its beginning.
+pub(super) enum Text {
+    Plain(BufReader<File>),
+    Compressed(Box<dyn Read + Send>),
+}
+
+impl Text {
+    /// The bytes behind the first `position` of the text. Of a compressed file those are read, to be thrown away.
+    ///
+    /// # Errors
+    /// `UnexpectedEof` if there are not so many.
+    pub(super) fn from(self, position: u64) -> io::Result<Box<dyn Read + Send>> {
+        let (skipped, rest): (u64, Box<dyn Read + Send>) = match self {
+            Self::Plain(mut file) => {
+                let skipped = file.get_ref().metadata()?.len().min(position);
+                file.seek(SeekFrom::Start(skipped))?;
+                (skipped, Box::new(file))
+            }
+            Self::Compressed(mut text) => {
+                let skipped = io::copy(&mut text.by_ref().take(position), &mut io::sink())?;
+                (skipped, text)
+            }
+        };
+        if skipped < position {
+            let what = format!("{position} bytes of its text were read by the run before, and it has {skipped}");
+            return Err(io::Error::new(ErrorKind::UnexpectedEof, what));
+        }
+        Ok(rest)
+    }
+}
+
 /// The bytes that `file` holds, uncompressed. Its first bytes say whether it is compressed; text
 /// begins with none of those.
 ///
 /// # Errors
 /// `Unsupported` if the name says that it is compressed with something else, `InvalidData` if the
 /// name says that it is compressed and it is not.
-pub(super) fn uncompressed(file: File, path: &Path) -> io::Result<Box<dyn Read + Send>> {
+pub(super) fn uncompressed(file: File, path: &Path) -> io::Result<Text> {
     let mut file = BufReader::new(file);
     let head = file.fill_buf()?;
     let found = [Compression::Gzip, Compression::Zstd].into_iter().find(|c| head.starts_with(c.magic()));
     match (found, Compression::of_name(path)) {
-        (Some(Compression::Gzip), _) => Ok(Box::new(Uncompressed {
+        (Some(Compression::Gzip), _) => Ok(Text::Compressed(Box::new(Uncompressed {
             compression: Compression::Gzip,
             bytes: MultiGzDecoder::new(file),
             failed: None,
-        })),
+        }))),
         (Some(Compression::Zstd), _) => {
             let bytes = zstd::Decoder::with_buffer(file)?;
-            Ok(Box::new(Uncompressed { compression: Compression::Zstd, bytes, failed: None }))
+            Ok(Text::Compressed(Box::new(Uncompressed { compression: Compression::Zstd, bytes, failed: None })))
         }
         (None, Some(named)) => Err(io::Error::new(
             ErrorKind::InvalidData,
@@ -72,7 +103,7 @@ pub(super) fn uncompressed(file: File, path: &Path) -> io::Result<Box<dyn Read +
                 let what = format!("it is compressed with {name}, which is not supported: use gzip or zstd");
                 Err(io::Error::new(ErrorKind::Unsupported, what))
             }
-            None => Ok(Box::new(file)),
+            None => Ok(Text::Plain(file)),
         },
     }
 }

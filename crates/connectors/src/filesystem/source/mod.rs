@@ -6,11 +6,12 @@ mod monitor;
 mod partition_columns;
 mod reader;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use tidemill_core::Result;
-use tidemill_runtime::connector::{Opened, PartitionReader, ScanRequest, Source, TableSpec};
+use tidemill_core::{Error, Result};
+use tidemill_runtime::connector::{Opened, PartitionReader, ReadPartition, ScanRequest, Source, TableSpec};
 
 pub(super) use self::listing::{Found, Listing};
 use self::monitor::Monitor;
@@ -52,14 +53,19 @@ impl Source for FilesystemSource {
         self.options.format.narrows_rows()
     }
 
+    fn resumes(&self) -> bool {
+        true
+    }
+
     async fn open(&self, request: &ScanRequest) -> Result<Opened> {
-        let listing = Listing::new(self.options.location.clone(), self.options.monitor_interval.is_some());
+        let may_be_empty = self.options.monitor_interval.is_some() || !request.resume.is_empty();
+        let listing = Listing::new(self.options.location.clone(), may_be_empty);
         let opening = Opening {
             request: Arc::new(Request::new(&self.options, &self.partition_columns, request)?),
             partition_columns: self.partition_columns.clone(),
         };
         let found = blocking(|| listing.files())?;
-        let partitions = opening.open(&found)?;
+        let partitions = opening.go_on(&found, &request.resume)?;
         let discovery = self.options.monitor_interval.filter(|_| request.follow).map(|interval| {
             let seen = found.iter().map(|file| file.path.clone()).collect();
             Box::new(Monitor::new(listing, opening, interval, seen)) as _
@@ -75,11 +81,32 @@ struct Opening {
 }
 
 impl Opening {
+    /// Files at their beginning.
     fn open(&self, found: &[Found]) -> Result<Vec<Box<dyn PartitionReader>>> {
-        let reader = |file: &Found| -> Result<Box<dyn PartitionReader>> {
-            let values = self.partition_columns.of_file(file)?;
-            Ok(Box::new(FileReader::new(file, Arc::clone(&self.request), values)))
-        };
-        found.iter().map(reader).collect()
+        found.iter().map(|file| self.reader(file, 0)).collect()
+    }
+
+    /// Files behind what was read of them; those that were read to their end are left out.
+    fn go_on(&self, found: &[Found], read: &[ReadPartition]) -> Result<Vec<Box<dyn PartitionReader>>> {
+        let mut positions: HashMap<&str, Option<u64>> =
+            read.iter().map(|partition| (&*partition.name, partition.position)).collect();
+        let mut readers = vec![];
+        for file in found {
+            if let Some(position) = positions.remove(&*file.name).unwrap_or(Some(0)) {
+                readers.push(self.reader(file, position)?);
+            }
+        }
+        match positions.into_iter().filter(|(_, position)| position.is_some()).map(|(name, _)| name).min() {
+            None => Ok(readers),
+            Some(gone) => {
+                Err(Error::unavailable(format!("the file '{gone}' is gone, which the run before had begun to read"))
+                    .hint("files must stay until they are read: bring it back, or begin anew with a new --data-dir"))
+            }
+        }
+    }
+
+    fn reader(&self, file: &Found, position: u64) -> Result<Box<dyn PartitionReader>> {
+        let values = self.partition_columns.of_file(file)?;
+        Ok(Box::new(FileReader::new(file, Arc::clone(&self.request), values, position)))
     }
 }

@@ -55,6 +55,8 @@ pub(super) struct FileReader {
     request: Arc<Request>,
     values: PartitionValues,
     state: State,
+    /// Where to begin.
+    begin: u64,
 }
 
 enum State {
@@ -64,20 +66,25 @@ enum State {
 }
 
 impl FileReader {
-    pub(super) fn new(file: &Found, request: Arc<Request>, values: PartitionValues) -> Self {
+    /// Begins at a position: a number of bytes of text, or of row groups.
+    pub(super) fn new(file: &Found, request: Arc<Request>, values: PartitionValues, begin: u64) -> Self {
         let Found { path, name } = file.clone();
-        Self { path, name, request, values, state: State::NotOpen }
+        Self { path, name, request, values, state: State::NotOpen, begin }
     }
 
     fn open(&self) -> Result<State> {
         match &self.request.format {
             RequestedFormat::Text(format, decoder) => {
-                let bytes = open_text(&self.path)?;
+                let bytes = open_text_at(&self.path, self.begin)?;
                 let records = RecordReader::new(bytes, format.cutter(), Arc::clone(&self.name), READ_BYTES);
-                Ok(State::Text { records, decoder: Arc::clone(decoder), first: true })
+                let records = records.behind(self.begin);
+                Ok(State::Text { records, decoder: Arc::clone(decoder), first: self.begin == 0 })
             }
             RequestedFormat::Parquet(columns) => {
-                let opened = ParquetFile::open(open_file(&self.path)?, Arc::clone(columns));
+                let opened = ParquetFile::open(open_file(&self.path)?, Arc::clone(columns)).and_then(|mut file| {
+                    file.skip_to(self.begin)?;
+                    Ok(file)
+                });
                 opened.map(State::Parquet).map_err(|e| e.context(Arc::clone(&self.name)))
             }
         }
@@ -106,7 +113,12 @@ pub(in crate::filesystem) fn open_file(path: &Path) -> Result<File> {
 
 /// Opens a file as the text that it holds, compressed or not.
 pub(in crate::filesystem) fn open_text(path: &Path) -> Result<Box<dyn Read + Send>> {
-    uncompressed(open_file(path)?, path).map_err(|e| open_failed(path, e))
+    open_text_at(path, 0)
+}
+
+fn open_text_at(path: &Path, position: u64) -> Result<Box<dyn Read + Send>> {
+    let text = uncompressed(open_file(path)?, path).and_then(|text| text.from(position));
+    text.map_err(|e| open_failed(path, e))
 }
 
 fn open_failed(path: &Path, e: io::Error) -> Error {
@@ -118,6 +130,9 @@ fn open_failed(path: &Path, e: io::Error) -> Error {
         ErrorKind::PermissionDenied => Error::unavailable(format!("no permission to read '{path}'"))
             .because(e)
             .hint("give the user who runs tidemill the right to read the file and to enter its folders"),
+        ErrorKind::UnexpectedEof => Error::data(format!("cannot read on in '{path}': {e}"))
+            .because(e)
+            .hint("files must stay as they were read: bring the file back, or begin anew with a new --data-dir"),
         _ => Error::unavailable(format!("cannot read '{path}': {e}")).because(e),
     }
 }
@@ -126,6 +141,14 @@ fn open_failed(path: &Path, e: io::Error) -> Error {
 impl PartitionReader for FileReader {
     fn partition(&self) -> Arc<str> {
         Arc::clone(&self.name)
+    }
+
+    fn position(&self) -> u64 {
+        match &self.state {
+            State::NotOpen => self.begin,
+            State::Text { records, .. } => records.position(),
+            State::Parquet(file) => file.position(),
+        }
     }
 
     async fn next_chunk(&mut self) -> Result<Option<Box<dyn Chunk>>> {

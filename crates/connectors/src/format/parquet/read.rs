@@ -47,6 +47,27 @@ impl ParquetFile {
         Ok(Self { shared: Arc::new(Shared { file, metadata, mask, columns, wanted }), next: 0 })
     }
 
+    /// Goes on behind so many row groups.
+    ///
+    /// # Errors
+    /// `Data` if the file has fewer.
+    pub fn skip_to(&mut self, row_group: u64) -> Result<()> {
+        let row_groups = self.shared.metadata.metadata().num_row_groups();
+        match usize::try_from(row_group).ok().filter(|next| *next <= row_groups) {
+            Some(next) => self.next = next,
+            None => {
+                return Err(Error::data(format!("{row_group} row groups of it were read, and it has {row_groups}")));
+            }
+        }
+        Ok(())
+    }
+
+    /// How many row groups were given or skipped.
+    #[must_use]
+    pub fn position(&self) -> u64 {
+        self.next as u64
+    }
+
     /// The next row group; `None` behind the last.
     pub fn next_chunk(&mut self) -> Option<RowGroupChunk> {
         let row_group = self.next;

@@ -5,7 +5,13 @@ use super::*;
 
 fn request(columns: &[(&str, DataType)], follow: bool) -> ScanRequest {
     let fields: Vec<Field> = columns.iter().map(|(name, t)| Field::new(*name, t.clone(), true)).collect();
-    ScanRequest { columns: Arc::new(Schema::new(fields)), batch_rows: 100, keep_rejected: false, follow }
+    ScanRequest {
+        columns: Arc::new(Schema::new(fields)),
+        batch_rows: 100,
+        keep_rejected: false,
+        follow,
+        resume: Arc::new([]),
+    }
 }
 
 async fn read(source: &ShopSource, request: &ScanRequest) -> Vec<RecordBatch> {

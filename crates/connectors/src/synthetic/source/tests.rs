@@ -26,7 +26,7 @@ async fn reader(row_bytes: usize, end: Option<u64>, pace: Option<Pace>) -> Box<d
     let source = SyntheticSource { name: "numbers".into(), recipe: Arc::new(Numbers { row_bytes }), end, pace };
     assert_eq!(source.bounded(), end.is_some());
     let columns = Arc::new(Schema::new(vec![Field::new("n", DataType::UInt64, false)]));
-    let request = ScanRequest { columns, batch_rows: 1000, keep_rejected: false, follow: true };
+    let request = ScanRequest { columns, batch_rows: 1000, keep_rejected: false, follow: true, resume: Arc::new([]) };
     source.open(&request).await.unwrap().partitions.remove(0)
 }
 

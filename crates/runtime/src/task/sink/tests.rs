@@ -55,7 +55,7 @@ async fn diary(messages: Vec<(usize, Message)>) -> Vec<String> {
     let (line, mut progress) = mpsc::unbounded_channel();
     let diary = Diary::default();
     let gate = Gate::new(vec![vec![inbox_a], vec![inbox_b]]);
-    let task = tokio::spawn(run(Box::new(diary.clone()), gate, inbox, Reporter { subtask: 0, line }));
+    let task = tokio::spawn(run(Box::new(diary.clone()), gate, inbox, Reporter { subtask: 0, line }, false));
     for (edge, message) in messages {
         [&a, &b][edge].send(message).await.unwrap();
         // The sink, on this thread too, takes it before the next: the order between two edges is the test's.
@@ -67,7 +67,9 @@ async fn diary(messages: Vec<(usize, Message)>) -> Vec<String> {
         edge.send(Message::End).await.unwrap();
     }
     progress.recv().await.unwrap();
-    commands.send(Command::Finish(Epoch(1))).unwrap();
+    for command in [Command::Prepare(Epoch(1)), Command::Commit(Epoch(1)), Command::Close] {
+        commands.send(command).unwrap();
+    }
     task.await.unwrap().unwrap();
     diary.0.lock().unwrap().clone()
 }

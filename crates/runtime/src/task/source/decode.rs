@@ -6,7 +6,7 @@ use arrow::array::{Int64Array, RecordBatch, RecordBatchOptions};
 use tidemill_core::{Error, EventBatch, Lineage, Result, SourceRows, Watermark};
 
 use super::event_time::Times;
-use super::plan::{Carry, SourcePlan, Work};
+use super::plan::{Carry, ChunkPlace, SourcePlan, Work};
 use super::rejected::rejected_rows;
 use crate::connector::{DecodeError, Decoded};
 use crate::graph::SourceSpec;
@@ -27,7 +27,7 @@ pub(crate) async fn decode(
     plan: &SourcePlan,
     metrics: &SourceMetrics,
 ) -> Result<DecodedChunk> {
-    let Work { partition, partition_name, chunk, carry_in, carry_out, floor, .. } = work;
+    let Work { partition, partition_name, chunk, carry_in, carry_out, epoch, position, floor } = work;
     let unit = chunk.unit();
     let decoded = chunk.decode().map(|decoded| with_computed(decoded, spec));
     // An expression that fails has no row to name: the table is where to look.
@@ -47,7 +47,7 @@ pub(crate) async fn decode(
     let after = Carry { offset: before.offset + decoded.offset_count, watermark: before.watermark.max(claimed) };
     // The next chunk may belong to a subtask that has just failed.
     let _ = carry_out.send(after);
-    plan.decoded(partition, after.watermark);
+    plan.decoded(ChunkPlace { partition, epoch, position }, after);
     add(&metrics.rows, decoded.rows.num_rows());
     add(&metrics.rejected, decoded.rejected.len());
     let rejected = (!decoded.rejected.is_empty())

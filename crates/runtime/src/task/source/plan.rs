@@ -3,14 +3,16 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tidemill_core::{Epoch, Watermark};
+use tidemill_core::{Epoch, Result, Watermark};
+use tidemill_state::StateChanges;
 use tokio::sync::{Notify, oneshot};
 
 use super::clocks::{Clocks, OwnClock};
+use super::progress::{Progress, Resumed};
 use crate::connector::Chunk;
 
 /// What is known at the boundary between two chunks of a partition.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Carry {
     /// The offset of the next row.
     pub(crate) offset: u64,
@@ -26,9 +28,22 @@ pub(crate) struct Work {
     /// From the chunk before. It is dropped unsent where that one failed.
     pub(crate) carry_in: oneshot::Receiver<Carry>,
     pub(crate) carry_out: oneshot::Sender<Carry>,
-    epoch: Epoch,
+    /// It comes after the barrier of this epoch.
+    pub(crate) epoch: Epoch,
+    /// The place behind it.
+    pub(crate) position: u64,
     /// Its rows have at least this watermark: the source was idle, and has promised it.
     pub(crate) floor: Watermark,
+}
+
+/// Which chunk of a source.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ChunkPlace {
+    pub(crate) partition: usize,
+    /// It comes after the barrier of this epoch.
+    pub(crate) epoch: Epoch,
+    /// The place behind it.
+    pub(crate) position: u64,
 }
 
 /// What a subtask does next.
@@ -59,9 +74,10 @@ pub(crate) struct Position {
     watermark: Watermark,
 }
 
-impl Default for Position {
-    fn default() -> Self {
-        Self { epoch: Epoch::default(), watermark: Watermark::MIN }
+impl Position {
+    /// Nothing, after the epoch `first` of an earlier run.
+    pub(crate) fn after(first: Epoch) -> Self {
+        Self { epoch: first, watermark: Watermark::MIN }
     }
 }
 
@@ -94,6 +110,9 @@ struct State {
     granted: Watermark,
     queue: VecDeque<Work>,
     epoch: Epoch,
+    progress: Progress,
+    /// What an earlier run has read.
+    resumed: Resumed,
     /// No chunk follows: every partition is read to its end, or the run was stopped.
     ended: bool,
     stopped: bool,
@@ -114,10 +133,18 @@ pub(crate) struct SourcePlan {
 
 impl SourcePlan {
     /// `in_turn`: partitions are read one after the other, as where no time tells which is behind.
-    pub(crate) fn new(subtasks: usize, in_turn: bool, clocks: Option<&Arc<Clocks>>) -> Self {
+    ///
+    /// `resumed`: what an earlier run has read; `first`: its last epoch.
+    pub(crate) fn new(
+        subtasks: usize,
+        in_turn: bool,
+        clocks: Option<&Arc<Clocks>>,
+        resumed: Resumed,
+        first: Epoch,
+    ) -> Self {
         let for_workers = Arc::new(Notify::new());
         Self {
-            state: Mutex::new(State::new()),
+            state: Mutex::new(State::new(resumed, first)),
             capacity: 2 * subtasks,
             in_turn,
             clock: clocks.map(|clocks| clocks.join(Arc::clone(&for_workers))),
@@ -133,13 +160,34 @@ impl SourcePlan {
 
     /// From now on chunks belong to the epoch after `epoch`; each subtask is told at its next step.
     pub(crate) fn begin_epoch(&self, epoch: Epoch) {
-        self.state().epoch = epoch;
+        self.state().begin_epoch(epoch);
         self.for_workers.notify_waiters();
+    }
+
+    /// The same, and no chunk belongs to that epoch: those that no subtask has begun are dropped.
+    pub(crate) fn begin_last_epoch(&self, epoch: Epoch) {
+        let mut state = self.state();
+        for work in std::mem::take(&mut state.queue) {
+            state.progress.reopened(work.partition);
+        }
+        state.begin_epoch(epoch);
+        self.stop_with(state);
+    }
+
+    /// What has been read before the barrier of `epoch`, which every subtask has passed, or of an epoch without one: then
+    /// they have ended.
+    pub(crate) fn snapshot(&self, epoch: Epoch) -> Result<StateChanges> {
+        let mut state = self.state();
+        let granted = state.granted;
+        state.progress.snapshot(epoch, granted)
     }
 
     /// Ends the run early: chunks that no subtask has begun are dropped.
     pub(crate) fn stop(&self) {
-        let mut state = self.state();
+        self.stop_with(self.state());
+    }
+
+    fn stop_with(&self, mut state: MutexGuard<'_, State>) {
         state.stopped = true;
         state.ended = true;
         state.queue.clear();
@@ -170,15 +218,18 @@ impl SourcePlan {
         self.state().followed = true;
     }
 
-    /// There are these partitions too, numbered on. What has gone out was promised without them:
+    /// There are these partitions too, numbered on, each at a position. What has gone out was promised without them:
     /// their rows have no lower watermark than that.
-    pub(crate) fn open(&self, names: impl Iterator<Item = Arc<str>>) {
+    pub(crate) fn open(&self, partitions: impl Iterator<Item = (Arc<str>, u64)>) {
         let mut state = self.state();
         let floor = state.granted;
-        for name in names {
+        for (name, position) in partitions {
             let number = state.partitions_opened;
             state.partitions_opened += 1;
-            state.partitions.insert(number, Partition::new(name, floor));
+            let carry = state.resumed.carries.remove(&name).unwrap_or(Carry { offset: 0, watermark: floor });
+            let carry = Carry { watermark: carry.watermark.max(floor), ..carry };
+            state.progress.opened(number, Arc::clone(&name), carry, position);
+            state.partitions.insert(number, Partition::new(name, carry));
         }
     }
 
@@ -195,7 +246,8 @@ impl SourcePlan {
         }
     }
 
-    pub(crate) fn enqueue(&self, partition: usize, partition_name: Arc<str>, chunk: Box<dyn Chunk>) {
+    /// `position` is that behind the chunk.
+    pub(crate) fn enqueue(&self, partition: usize, partition_name: Arc<str>, chunk: Box<dyn Chunk>, position: u64) {
         let mut state = self.state();
         if state.ended {
             return;
@@ -209,7 +261,7 @@ impl SourcePlan {
         let Some(carry_in) = reading.carry.replace(next_carry) else { return };
         reading.chunks_read += 1;
         reading.chunks_waiting += 1;
-        state.queue.push_back(Work { partition, partition_name, chunk, carry_in, carry_out, epoch, floor });
+        state.queue.push_back(Work { partition, partition_name, chunk, carry_in, carry_out, epoch, position, floor });
         drop(state);
         if let Some(clock) = self.clock.as_ref().filter(|_| woken) {
             clock.set_idle(false);
@@ -231,7 +283,10 @@ impl SourcePlan {
     }
 
     pub(crate) fn read_to_end(&self, partition: usize) {
-        self.state().change(partition, |p| p.read_to_end = true);
+        let mut state = self.state();
+        state.progress.ended(partition);
+        state.change(partition, |p| p.read_to_end = true);
+        drop(state);
         self.for_workers.notify_waiters();
     }
 
@@ -245,9 +300,12 @@ impl SourcePlan {
 
     // The subtasks' side.
 
-    /// A chunk is decoded, and so are all before it in its partition.
-    pub(crate) fn decoded(&self, partition: usize, watermark: Watermark) {
+    /// A chunk is decoded, and so are all before it in its partition: what it was, and what is known behind it.
+    pub(crate) fn decoded(&self, chunk: ChunkPlace, carry: Carry) {
+        let ChunkPlace { partition, epoch, position } = chunk;
+        let watermark = carry.watermark;
         let mut state = self.state();
+        state.progress.decoded(partition, epoch, position, carry);
         state.reached = state.reached.max(watermark);
         state.change(partition, |p| p.watermark = p.watermark.max(watermark));
         drop(state);
@@ -288,29 +346,37 @@ enum Next {
 }
 
 impl Partition {
-    /// At its beginning; its rows have at least the watermark `floor`.
-    fn new(name: Arc<str>, floor: Watermark) -> Self {
+    /// Where this is known of what comes before.
+    fn new(name: Arc<str>, before: Carry) -> Self {
         let (first, carry) = oneshot::channel();
-        let _ = first.send(Carry { offset: 0, watermark: floor });
-        Self { name, watermark: floor, chunks_read: 0, chunks_waiting: 0, read_to_end: false, carry: Some(carry) }
+        let _ = first.send(before);
+        let watermark = before.watermark;
+        Self { name, watermark, chunks_read: 0, chunks_waiting: 0, read_to_end: false, carry: Some(carry) }
     }
 }
 
 impl State {
-    fn new() -> Self {
+    fn new(resumed: Resumed, first: Epoch) -> Self {
         Self {
             partitions: BTreeMap::new(),
             partitions_opened: 0,
             followed: false,
-            reached: Watermark::MIN,
+            reached: resumed.granted,
             idle: false,
             others: Watermark::MIN,
-            granted: Watermark::MIN,
+            granted: resumed.granted,
             queue: VecDeque::new(),
-            epoch: Epoch::default(),
+            epoch: first,
+            progress: Progress::default(),
+            resumed,
             ended: false,
             stopped: false,
         }
+    }
+
+    fn begin_epoch(&mut self, epoch: Epoch) {
+        self.epoch = epoch;
+        self.progress.cut(epoch, self.granted);
     }
 
     /// Changes a partition that has not left; it leaves when it is read to its end and no chunk of it waits.

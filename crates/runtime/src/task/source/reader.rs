@@ -25,7 +25,7 @@ pub(crate) async fn read(
     let mut partitions: Vec<Option<Box<dyn PartitionReader>>> = vec![];
     let mut found = opened.partitions;
     loop {
-        plan.open(found.iter().map(|partition| partition.partition()));
+        plan.open(found.iter().map(|partition| (partition.partition(), partition.position())));
         partitions.extend(found.into_iter().map(Some));
         found = vec![];
         let next = tokio::select! {
@@ -44,7 +44,7 @@ pub(crate) async fn read(
             chunk = or_rest(plan, idle_after, partition.next_chunk()) => chunk?,
         };
         match chunk {
-            Some(chunk) => plan.enqueue(index, partition.partition(), chunk),
+            Some(chunk) => plan.enqueue(index, partition.partition(), chunk, partition.position()),
             None => {
                 partitions[index] = None;
                 plan.read_to_end(index);

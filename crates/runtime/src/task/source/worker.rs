@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tidemill_core::{EventBatch, Result, Watermark};
+use tidemill_core::{Epoch, EventBatch, Result, Watermark};
 
 use super::decode::decode;
 use super::plan::{Position, SourcePlan, Step};
@@ -19,11 +19,13 @@ pub(crate) struct Worker {
     pub(crate) chain: Chain,
     pub(crate) metrics: Arc<SourceMetrics>,
     pub(crate) batch_rows: usize,
+    /// The last epoch of an earlier run.
+    pub(crate) first: Epoch,
     pub(crate) reporter: Reporter,
 }
 
 pub(crate) async fn work(mut worker: Worker) -> Result<()> {
-    let mut position = Position::default();
+    let mut position = Position::after(worker.first);
     loop {
         match before(worker.chain.timer(), worker.plan.next_step(&mut position)).await {
             None => {}
@@ -36,16 +38,16 @@ pub(crate) async fn work(mut worker: Worker) -> Result<()> {
             }
             Some(Step::Watermark(watermark)) => worker.chain.watermark(0, watermark).await?,
             Some(Step::Barrier(epoch)) => {
-                worker.chain.barrier(epoch)?;
-                worker.reporter.passed(epoch);
+                let changes = worker.chain.barrier(epoch)?;
+                worker.reporter.passed(epoch, changes);
             }
             Some(Step::End { complete }) => {
                 if complete {
                     worker.chain.watermark(0, Watermark::MAX).await?;
                 }
-                worker.chain.end()?;
+                let changes = worker.chain.end()?;
                 worker.chain.send().await?;
-                worker.reporter.ended();
+                worker.reporter.ended(changes);
                 return Ok(());
             }
         }

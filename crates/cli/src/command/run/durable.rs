@@ -1,0 +1,81 @@
+//! A run that can be killed and run again: its data directory, and what it goes on from.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Args;
+use tidemill_core::{Error, Result};
+use tidemill_runtime::graph::JobGraph;
+use tidemill_runtime::job::Durability;
+use tidemill_sql::Checkpointing;
+use tidemill_state::DataDir;
+use tidemill_state::checkpoint::{Place, Retention};
+
+use crate::report;
+
+/// How often checkpoints are made where the file does not say.
+const DEFAULT_INTERVAL: Duration = Duration::from_secs(10);
+
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// A directory of the job's own: it keeps checkpoints there, and goes on from the last one
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+
+    /// Go on from an older checkpoint where the last one is damaged
+    #[arg(long, requires = "data_dir")]
+    allow_older_checkpoint: bool,
+}
+
+impl Arguments {
+    /// A batch runs whole or not at all.
+    pub(super) fn refuse_batch(&self) -> Result<()> {
+        match &self.data_dir {
+            Some(_) => Err(Error::invalid("a batch has no checkpoints to keep in --data-dir")
+                .hint("leave out --data-dir: a batch that fails leaves nothing behind, and is run again")),
+            None => Ok(()),
+        }
+    }
+
+    /// Makes the directory this run's, until the lock is dropped.
+    pub(super) fn lock(&self) -> Result<Option<DataDir>> {
+        self.data_dir.as_deref().map(DataDir::lock).transpose()
+    }
+
+    /// How often an epoch ends.
+    pub(super) fn interval(&self, settings: &Checkpointing) -> Option<Duration> {
+        settings.interval.or(self.data_dir.as_ref().map(|_| DEFAULT_INTERVAL))
+    }
+
+    /// Finds what to go on from, and says what that means for sinks that show rows at once.
+    pub(super) async fn open(&self, graph: &JobGraph, settings: &Checkpointing) -> Result<Option<Durability>> {
+        let Some(data_dir) = &self.data_dir else {
+            return match &settings.dir {
+                Some(dir) => Err(Error::invalid(format!(
+                    "checkpoints are to be kept in '{dir}', but the run has no --data-dir"
+                ))
+                .hint(
+                    "give the run a directory of its own with --data-dir, or leave out 'execution.checkpointing.dir'",
+                )),
+                None => Ok(None),
+            };
+        };
+        let place = place(data_dir, settings)?;
+        let retention = Retention(settings.retained);
+        let durability =
+            Durability::open(graph, place, retention, settings.timeout, self.allow_older_checkpoint).await?;
+        report::at_least_once(graph.at_least_once());
+        if let Some(epoch) = durability.resumes_behind() {
+            report::resumes(epoch, durability.store.place());
+        }
+        Ok(Some(durability))
+    }
+}
+
+/// Where checkpoints are: in the data directory, or where the file says.
+fn place(data_dir: &Path, settings: &Checkpointing) -> Result<Place> {
+    match &settings.dir {
+        Some(dir) => Place::parse(dir, Path::new("")),
+        None => Ok(Place::Folder(DataDir::checkpoints(data_dir))),
+    }
+}

@@ -1,0 +1,205 @@
+//! Keeps a run's checkpoints: gathers what changes, and writes it while rows are processed on.
+
+use std::collections::BTreeMap;
+use std::future::pending;
+use std::time::Duration;
+
+use tidemill_core::{Epoch, Error, Result};
+use tidemill_state::checkpoint::{CheckpointStore, Manifest, Owner, Place, Retention, Snapshot, Written};
+use tidemill_state::{State, StateChanges};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+use super::Sinks;
+use crate::graph::JobGraph;
+use crate::task::sink::commitment;
+
+/// How a run survives its process.
+#[derive(Debug)]
+pub struct Durability {
+    /// Where checkpoints are kept; it has been asked for the last.
+    pub store: CheckpointStore,
+    /// What the last has, if there is one.
+    pub restored: Option<BTreeMap<Owner, State>>,
+    /// How long a checkpoint may take to be written; then the run fails.
+    pub timeout: Duration,
+}
+
+impl Durability {
+    /// Finds what a run of the graph goes on from, among the checkpoints in `place`, of which `retention` are kept.
+    ///
+    /// # Errors
+    /// `Invalid` if a source of the graph can't be read on, or if the checkpoints are of another job; `Data` if the last is
+    /// damaged and `allow_older` does not let an older one take its place.
+    pub async fn open(
+        graph: &JobGraph,
+        place: Place,
+        retention: Retention,
+        timeout: Duration,
+        allow_older: bool,
+    ) -> Result<Self> {
+        if let Some(table) = graph.cannot_resume() {
+            return Err(Error::invalid(format!(
+                "a run can't go on reading the table '{table}' where another has stopped"
+            ))
+            .hint("store its input in files, or run without --data-dir"));
+        }
+        let mut store = CheckpointStore::new(place, retention, graph.identity()?);
+        let restored = store.resume(allow_older).await?;
+        Ok(Self { store, restored, timeout })
+    }
+
+    /// The last epoch of the run before, if there was one.
+    #[must_use]
+    pub fn resumes_behind(&self) -> Option<Epoch> {
+        self.store.last().map(Manifest::epoch)
+    }
+}
+
+/// Whose state is that of an operator's subtask.
+pub(super) fn node_owner(task: usize, subtask: usize, node: usize) -> Owner {
+    format!("{task}.{subtask}.{node}")
+}
+
+/// Whose state is what was read of a source.
+pub(super) fn source_owner(task: usize) -> Owner {
+    format!("{task}.source")
+}
+
+/// Whose state is what a sink has prepared.
+pub(super) fn sink_owner(task: usize) -> Owner {
+    format!("{task}.sink")
+}
+
+/// What becomes part of a checkpoint, by owner, in order.
+type Changes = Vec<(Owner, StateChanges)>;
+
+/// The checkpoints of one run, or of a run without any.
+pub(super) struct Checkpoints {
+    store: Store,
+    timeout: Duration,
+    epoch: Epoch,
+    finished: bool,
+    /// Of the epoch that is under way, or the next.
+    changes: Changes,
+    /// Of the epoch after that.
+    later: Changes,
+}
+
+enum Store {
+    /// Nothing is kept; what is to be stored counts as stored.
+    None(Option<Epoch>),
+    Resting(CheckpointStore),
+    Writing(JoinHandle<(CheckpointStore, Result<Written>)>),
+    Failed,
+}
+
+impl Checkpoints {
+    /// With what the run before has left.
+    pub(super) async fn open(durability: Option<Durability>) -> Result<(Self, BTreeMap<Owner, State>)> {
+        let mut checkpoints = Self {
+            store: Store::None(None),
+            timeout: Duration::MAX,
+            epoch: Epoch::default(),
+            finished: false,
+            changes: vec![],
+            later: vec![],
+        };
+        let Some(Durability { store, restored, timeout }) = durability else {
+            return Ok((checkpoints, BTreeMap::new()));
+        };
+        checkpoints.timeout = timeout;
+        if let Some(last) = store.last() {
+            checkpoints.epoch = last.epoch();
+            checkpoints.finished = last.finished();
+        }
+        checkpoints.store = Store::Resting(store);
+        Ok((checkpoints, restored.unwrap_or_default()))
+    }
+
+    pub(super) fn is_durable(&self) -> bool {
+        !matches!(self.store, Store::None(_))
+    }
+
+    /// The last epoch of the run that this one continues.
+    pub(super) fn epoch(&self) -> Epoch {
+        self.epoch
+    }
+
+    /// Whether that run had come to its end.
+    pub(super) fn finished(&self) -> bool {
+        self.finished
+    }
+
+    /// Before anything is written: a job without a checkpoint gets its first, which says where its sinks will write, so
+    /// that what they leave is found.
+    pub(super) async fn begin(&mut self, sinks: &Sinks) -> Result<()> {
+        let Store::Resting(store) = &mut self.store else { return Ok(()) };
+        if store.last().is_some() {
+            return Ok(());
+        }
+        let mut changes = vec![];
+        for (task, sink) in sinks {
+            changes.extend(commitment(sink.as_ref())?.into_iter().map(|changes| (sink_owner(*task), changes)));
+        }
+        let snapshot = Snapshot { epoch: self.epoch, finished: false, changes };
+        in_time(self.timeout, store.write(snapshot)).await.map(drop)
+    }
+
+    /// Adds what has changed in the states of some owners. `later`: after the barrier of the epoch that is under way.
+    pub(super) fn add(&mut self, owners: &[Owner], changes: Vec<StateChanges>, later: bool) {
+        let kept = if later { &mut self.later } else { &mut self.changes };
+        kept.extend(owners.iter().cloned().zip(changes).filter(|(_, changes)| !changes.is_empty()));
+    }
+
+    /// Begins to write a checkpoint. `closing`: all that has changed since the last one is what sinks have committed.
+    pub(super) fn store(&mut self, epoch: Epoch, finished: bool, closing: bool) {
+        let mut changes = std::mem::replace(&mut self.changes, std::mem::take(&mut self.later));
+        if closing {
+            changes.retain(|(owner, _)| owner.ends_with(".sink"));
+        }
+        let snapshot = Snapshot { epoch, finished, changes };
+        let limit = self.timeout;
+        self.store = match std::mem::replace(&mut self.store, Store::Failed) {
+            Store::None(_) => Store::None(Some(epoch)),
+            Store::Resting(mut store) => {
+                self.epoch = epoch;
+                Store::Writing(tokio::spawn(async move {
+                    let written = in_time(limit, store.write(snapshot)).await;
+                    (store, written)
+                }))
+            }
+            other => other,
+        };
+    }
+
+    /// Waits until the checkpoint that is being written is there.
+    pub(super) async fn stored(&mut self) -> Result<Epoch> {
+        let writing = match &mut self.store {
+            Store::None(epoch) => match epoch.take() {
+                Some(epoch) => return Ok(epoch),
+                None => return pending().await,
+            },
+            Store::Writing(writing) => writing,
+            Store::Resting(_) | Store::Failed => return pending().await,
+        };
+        let done = writing.await;
+        self.store = Store::Failed;
+        let (store, written) =
+            done.map_err(|e| Error::internal(format!("the task that writes checkpoints has failed: {e}")))?;
+        written.map_err(|e| match e.hint_text() {
+            Some(_) => e,
+            None => e.hint("the job can be run again: it goes on from its last checkpoint"),
+        })?;
+        self.store = Store::Resting(store);
+        Ok(self.epoch)
+    }
+}
+
+async fn in_time(limit: Duration, write: impl Future<Output = Result<Written>>) -> Result<Written> {
+    match timeout(limit, write).await {
+        Ok(written) => written,
+        Err(_) => Err(Error::unavailable(format!("a checkpoint was not written within {} seconds", limit.as_secs()))
+            .hint("see to it that the place of the checkpoints answers, or raise 'execution.checkpointing.timeout'")),
+    }
+}

@@ -1,0 +1,78 @@
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, Int64Array};
+
+use super::super::manifest::SectionParts;
+use super::*;
+
+fn batch(value: i64) -> RecordBatch {
+    RecordBatch::try_from_iter([("n", Arc::new(Int64Array::from(vec![value])) as ArrayRef)]).unwrap()
+}
+
+fn part(file: u64, bytes: u64) -> PartRef {
+    PartRef { file, offset: 0, bytes, xxh3: 0 }
+}
+
+/// A checkpoint with one owner, whose sections have these parts.
+fn manifest(sections: &[(i64, &[PartRef])], files: &[(u64, u64)]) -> Manifest {
+    let section = |(number, parts): &(i64, &[PartRef])| SectionParts {
+        name: "pane".to_owned(),
+        number: *number,
+        parts: parts.to_vec(),
+    };
+    Manifest {
+        format: 1,
+        program: String::new(),
+        epoch: 1,
+        created_ms: 0,
+        finished: false,
+        plan: String::new(),
+        files: files.iter().copied().collect(),
+        state: [("a".to_owned(), sections.iter().map(section).collect())].into(),
+    }
+}
+
+fn of_pane(chains: &Chains, number: i64) -> Option<Vec<Link>> {
+    chains["a"].get(&Section::new("pane", number)).cloned()
+}
+
+#[test]
+fn what_has_not_changed_is_named_where_it_stands() {
+    let last = manifest(&[(1, &[part(1, 10)]), (2, &[part(1, 10)]), (3, &[part(1, 10)])], &[(1, 30)]);
+    let mut changes = StateChanges::default();
+    changes.append(Section::new("pane", 1), batch(7));
+    changes.remove(Section::new("pane", 2));
+    changes.replace(Section::new("pane", 3), vec![batch(8)]);
+    changes.append(Section::new("pane", 4), batch(9));
+    let chains = next(Some(&last), vec![("a".to_owned(), changes)]);
+    assert_eq!(of_pane(&chains, 1), Some(vec![Link::Old(part(1, 10)), Link::New(batch(7))]));
+    assert_eq!(of_pane(&chains, 2), None);
+    assert_eq!(of_pane(&chains, 3), Some(vec![Link::New(batch(8))]));
+    assert_eq!(of_pane(&chains, 4), Some(vec![Link::New(batch(9))]));
+}
+
+#[test]
+fn many_parts_become_one() {
+    let parts: Vec<PartRef> = (1..=32).map(|file| part(file, 10)).collect();
+    let files: Vec<(u64, u64)> = (1..=32).map(|file| (file, 10)).collect();
+    let mut changes = StateChanges::default();
+    changes.append(Section::new("pane", 1), batch(7));
+    let chains = next(Some(&manifest(&[(1, &parts)], &files)), vec![("a".to_owned(), changes)]);
+    assert_eq!(of_pane(&chains, 1), Some(vec![Link::Merged(parts.clone()), Link::New(batch(7))]));
+    let chains = next(Some(&manifest(&[(1, &parts[..31])], &files)), vec![]);
+    assert_eq!(of_pane(&chains, 1).unwrap().len(), 31);
+}
+
+/// Files 1 and 2 have ten times what is named of them, file 3 is named whole: giving up the emptiest is enough.
+#[test]
+fn files_of_which_little_is_named_are_given_up() {
+    const M: u64 = 1 << 20;
+    let parts = [part(1, M), part(2, 2 * M), part(3, 20 * M)];
+    let last = manifest(&[(1, &parts)], &[(1, 30 * M), (2, 20 * M), (3, 20 * M)]);
+    let chains = next(Some(&last), vec![]);
+    let expected = vec![Link::Copied(parts[0]), Link::Old(parts[1]), Link::Old(parts[2])];
+    assert_eq!(of_pane(&chains, 1), Some(expected));
+    // With no more than as much again, all stays.
+    let last = manifest(&[(1, &parts)], &[(1, 12 * M), (2, 12 * M), (3, 20 * M)]);
+    assert_eq!(of_pane(&next(Some(&last), vec![]), 1), Some(parts.map(Link::Old).to_vec()));
+}

@@ -1,0 +1,170 @@
+//! The list of what makes a checkpoint: one line of JSON, and its checksum.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use tidemill_core::{Epoch, Error, Result};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// The format that is written, and the only one so far. A change of what stands in a manifest or a part raises it.
+pub(super) const FORMAT: u32 = 1;
+
+/// Before the checksum.
+const CHECKSUM: &[u8] = b"\nxxh3 ";
+
+/// Whose state it is: a name that the job gives, the same in each of its runs.
+pub type Owner = String;
+
+/// What a checkpoint is made of.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// The version of the format.
+    pub(super) format: u32,
+    /// The program that wrote it.
+    pub(super) program: String,
+    /// The number of the cut.
+    pub(super) epoch: u64,
+    /// When it was written, in milliseconds since 1970.
+    pub(super) created_ms: i64,
+    /// The job had come to the end of its input.
+    pub(super) finished: bool,
+    /// The job, in words: another one's state is of no use to it.
+    pub(super) plan: String,
+    /// The files of parts that are named, with all bytes that they have.
+    pub(super) files: BTreeMap<u64, u64>,
+    /// By owner, the sections.
+    pub(super) state: BTreeMap<Owner, Vec<SectionParts>>,
+}
+
+/// The parts of a section, in order.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct SectionParts {
+    pub(super) name: String,
+    pub(super) number: i64,
+    pub(super) parts: Vec<PartRef>,
+}
+
+/// Where one batch stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct PartRef {
+    /// The number of the file: the epoch that wrote it.
+    pub(super) file: u64,
+    pub(super) offset: u64,
+    pub(super) bytes: u64,
+    /// XXH3 of the bytes.
+    pub(super) xxh3: u64,
+}
+
+impl Manifest {
+    /// The number of the cut.
+    #[must_use]
+    pub fn epoch(&self) -> Epoch {
+        Epoch(self.epoch)
+    }
+
+    /// Whether the job had come to the end of its input.
+    #[must_use]
+    pub fn finished(&self) -> bool {
+        self.finished
+    }
+
+    /// The job, in words.
+    #[must_use]
+    pub fn plan(&self) -> &str {
+        &self.plan
+    }
+
+    /// When it was written, in milliseconds since 1970.
+    #[must_use]
+    pub fn created_ms(&self) -> i64 {
+        self.created_ms
+    }
+
+    /// How many bytes of state it names, by owner.
+    #[must_use]
+    pub fn bytes(&self) -> BTreeMap<&str, u64> {
+        let bytes = |sections: &[SectionParts]| sections.iter().flat_map(|s| &s.parts).map(|part| part.bytes).sum();
+        self.state.iter().map(|(owner, sections)| (owner.as_str(), bytes(sections))).collect()
+    }
+
+    pub(super) fn encode(&self) -> Result<Vec<u8>> {
+        let mut text = serde_json::to_vec(self)
+            .map_err(|e| Error::internal(format!("a manifest can't be written as JSON: {e}")).because(e))?;
+        let checksum = xxh3_64(&text);
+        text.extend_from_slice(CHECKSUM);
+        text.extend_from_slice(format!("{checksum:016x}\n").as_bytes());
+        Ok(text)
+    }
+
+    /// # Errors
+    /// `Data` if it is not whole, or of a format that this program does not read.
+    pub(super) fn decode(text: &[u8]) -> Result<Self> {
+        let damaged = |why: &str| Error::data(format!("the manifest is damaged: {why}"));
+        let end = text.len().checked_sub(CHECKSUM.len() + 17).ok_or_else(|| damaged("it is cut off"))?;
+        let (body, checksum) = text.split_at(end);
+        let expected = format!("{:016x}\n", xxh3_64(body));
+        if checksum.strip_prefix(CHECKSUM) != Some(expected.as_bytes()) {
+            return Err(damaged("its checksum does not fit"));
+        }
+        #[derive(Deserialize)]
+        struct Head {
+            format: u32,
+            program: String,
+        }
+        let head: Head = serde_json::from_slice(body).map_err(|e| damaged(&e.to_string()))?;
+        if head.format != FORMAT {
+            let Head { format, program } = head;
+            return Err(Error::data(format!(
+                "the checkpoint has format {format}, and this program reads format {FORMAT}"
+            ))
+            .hint(format!("use the version that wrote it: {program}")));
+        }
+        serde_json::from_slice(body).map_err(|e| damaged(&e.to_string()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn manifest() -> Manifest {
+        let part = PartRef { file: 3, offset: 7, bytes: 90, xxh3: u64::MAX };
+        let section = SectionParts { name: "pane".to_owned(), number: -60_000, parts: vec![part] };
+        Manifest {
+            format: FORMAT,
+            program: "tidemill 0.1.0".to_owned(),
+            epoch: 3,
+            created_ms: 1,
+            finished: false,
+            plan: "0: source \"t\"\n".to_owned(),
+            files: [(3, 97)].into(),
+            state: [("1.0.a".to_owned(), vec![section])].into(),
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        assert_eq!(Manifest::decode(&manifest().encode().unwrap()).unwrap(), manifest());
+    }
+
+    #[test]
+    fn every_damage_is_seen() {
+        let whole = manifest().encode().unwrap();
+        for cut in 0..whole.len() {
+            assert!(Manifest::decode(&whole[..cut]).is_err(), "cut at {cut}");
+        }
+        for place in 0..whole.len() {
+            let mut damaged = whole.clone();
+            damaged[place] ^= 1;
+            assert!(Manifest::decode(&damaged).is_err(), "changed at {place}");
+        }
+    }
+
+    #[test]
+    fn another_format_is_told_with_the_program_that_reads_it() {
+        let newer = Manifest { format: 2, program: "tidemill 9.0.0".to_owned(), ..manifest() };
+        let error = Manifest::decode(&newer.encode().unwrap()).unwrap_err();
+        assert_eq!(error.message(), "the checkpoint has format 2, and this program reads format 1");
+        assert_eq!(error.hint_text(), Some("use the version that wrote it: tidemill 9.0.0"));
+    }
+}

@@ -1,0 +1,22 @@
+//! Checkpoints: what a job was at a cut, so that a later process goes on from there.
+//!
+//! ```text
+//! 0000000012.parts      what epoch 12 has changed, as Arrow batches one after the other; written first
+//! 0000000012.manifest   names the parts, of this file and of earlier ones, that make the whole state; put in place last
+//! ```
+//!
+//! A checkpoint is there when its manifest is. It holds the *delta* of its epoch; the parts that it has not changed it
+//! names where they stand already. What stands in files of which little is still named, or in too many parts, is written
+//! anew with the delta ([`chains`]), so a checkpoint's size follows the change, and all files together the state.
+//!
+//! [`chains`] decides, [`place`] does the I/O, [`CheckpointStore`] drives.
+
+mod chains;
+mod manifest;
+mod part;
+mod place;
+mod store;
+
+pub use manifest::{Manifest, Owner};
+pub use place::Place;
+pub use store::{CheckpointStore, Retention, Snapshot, Summary, Written};

@@ -1,0 +1,360 @@
+//! Writes checkpoints one after the other, finds the last, and reads it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use futures::{StreamExt, TryStreamExt, stream};
+use tidemill_core::{Epoch, Error, ErrorKind, Result};
+
+use super::chains::{self, Link};
+use super::manifest::{FORMAT, Manifest, Owner, PartRef, SectionParts};
+use super::part;
+use super::place::{Growing, Place};
+use crate::section::{Section, State, StateChanges};
+
+const MANIFEST: &str = ".manifest";
+const PARTS: &str = ".parts";
+
+/// How many parts are read at once.
+const READS: usize = 4;
+
+/// What a job hands over at a cut.
+#[derive(Debug)]
+pub struct Snapshot {
+    /// The number of the cut.
+    pub epoch: Epoch,
+    /// The job has come to the end of its input.
+    pub finished: bool,
+    /// What has changed since the snapshot before; owners that are not named are as they were.
+    pub changes: Vec<(Owner, StateChanges)>,
+}
+
+/// How many checkpoints are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Retention(pub usize);
+
+/// What a checkpoint has cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Written {
+    /// Bytes of parts and manifest.
+    pub bytes: u64,
+}
+
+/// A checkpoint that is there.
+#[derive(Debug)]
+pub struct Summary {
+    /// Its number.
+    pub epoch: Epoch,
+    /// Its manifest, or why that can't be read.
+    pub manifest: Result<Manifest>,
+}
+
+/// The checkpoints of one job in one place.
+#[derive(Debug)]
+pub struct CheckpointStore {
+    place: Place,
+    retention: Retention,
+    /// The job, in words.
+    plan: String,
+    /// The checkpoints that are kept, the last one last.
+    kept: Vec<Manifest>,
+}
+
+impl CheckpointStore {
+    /// The checkpoints in `place` of the job that `plan` tells in words, of which `retention` are kept.
+    #[must_use]
+    pub fn new(place: Place, retention: Retention, plan: String) -> Self {
+        Self { place, retention, plan, kept: vec![] }
+    }
+
+    /// Where they are.
+    #[must_use]
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// All checkpoints in a place, the oldest first; damaged ones too.
+    ///
+    /// # Errors
+    /// `Unavailable` if the place can't be read.
+    pub async fn list(place: &Place) -> Result<Vec<Summary>> {
+        let epochs = epochs(place).await?;
+        let mut found = vec![];
+        for epoch in epochs {
+            found.push(Summary { epoch: Epoch(epoch), manifest: read_manifest(place, epoch).await });
+        }
+        Ok(found)
+    }
+
+    /// Finds the checkpoint to go on from: the last one, or with `allow_older` the last that can be read whole. What is
+    /// there of later ones, and of runs that were killed, is deleted. `None` if there is none.
+    ///
+    /// # Errors
+    /// `Data` if the checkpoint is damaged, `Invalid` if it is of another job.
+    pub async fn resume(&mut self, allow_older: bool) -> Result<Option<BTreeMap<Owner, State>>> {
+        let epochs = epochs(&self.place).await?;
+        let mut state = None;
+        for &epoch in epochs.iter().rev() {
+            match self.read(epoch).await {
+                Ok((manifest, read)) => {
+                    self.kept.push(manifest);
+                    state = Some(read);
+                    break;
+                }
+                Err(e) if allow_older && matches!(e.kind(), ErrorKind::Data | ErrorKind::Unavailable) => {}
+                Err(e) => return Err(self.explain(epoch, e, epochs.iter().any(|&older| older < epoch))),
+            }
+        }
+        if state.is_none() && !epochs.is_empty() {
+            return Err(Error::data(format!("none of the checkpoints in '{}' can be read", self.place))
+                .hint("bring back what is missing there, or give the job a new --data-dir: it then begins anew"));
+        }
+        self.forget_others(&epochs).await?;
+        Ok(state)
+    }
+
+    /// The checkpoint that was written or resumed last.
+    #[must_use]
+    pub fn last(&self) -> Option<&Manifest> {
+        self.kept.last()
+    }
+
+    fn explain(&self, epoch: u64, e: Error, has_older: bool) -> Error {
+        if e.kind() == ErrorKind::Invalid {
+            return e;
+        }
+        let hint = match (e.hint_text(), has_older) {
+            (Some(hint), _) => hint.to_owned(),
+            (None, true) => "bring the file back, or go on from the checkpoint before with --allow-older-checkpoint: \
+                             what was written since is taken back where the sink can, and written again"
+                .to_owned(),
+            (None, false) => {
+                "bring the file back, or give the job a new --data-dir: it then begins anew, and what it has written \
+                 stays and comes again"
+                    .to_owned()
+            }
+        };
+        e.context(format!("checkpoint {epoch} in '{}'", self.place)).hint(hint)
+    }
+
+    async fn read(&self, epoch: u64) -> Result<(Manifest, BTreeMap<Owner, State>)> {
+        let manifest = read_manifest(&self.place, epoch).await?;
+        if manifest.plan != self.plan {
+            return Err(self.foreign(&manifest));
+        }
+        let mut state: BTreeMap<Owner, State> = BTreeMap::new();
+        let sections = manifest.state.iter().flat_map(|(owner, sections)| {
+            state.insert(owner.clone(), State::default());
+            sections.iter().map(move |section| (owner, section))
+        });
+        let sections: Vec<(&Owner, &SectionParts)> = sections.collect();
+        let read = sections.into_iter().map(|(owner, section)| async move {
+            let batches = stream::iter(&section.parts).then(|part| self.read_part(*part));
+            let name = Section { name: section.name.clone().into(), number: section.number };
+            Ok::<_, Error>((owner.clone(), name, batches.try_collect::<Vec<_>>().await?))
+        });
+        let mut read = stream::iter(read).buffer_unordered(READS);
+        while let Some((owner, section, batches)) = read.try_next().await? {
+            state.entry(owner).or_default().insert(section, batches);
+        }
+        drop(read);
+        Ok((manifest, state))
+    }
+
+    async fn read_part(&self, part: PartRef) -> Result<arrow::array::RecordBatch> {
+        let name = parts_name(part.file);
+        let bytes = self.place.get_range(&name, part.offset, part.bytes).await?;
+        part::decode(&bytes, part.xxh3).map_err(|e| e.context(name))
+    }
+
+    /// Says where the job differs from the one that wrote the checkpoint.
+    fn foreign(&self, manifest: &Manifest) -> Error {
+        let then = manifest.plan.lines().map(Some).chain(std::iter::repeat(None));
+        let now = self.plan.lines().map(Some).chain(std::iter::repeat(None));
+        let differing = then.zip(now).take_while(|(a, b)| a.is_some() || b.is_some()).find(|(a, b)| a != b);
+        let (then, now) = differing.unwrap_or_default();
+        let mut message = format!("the checkpoints in '{}' are of another job than this one", self.place);
+        let line = |line: Option<&str>| line.map_or("nothing".to_owned(), |line| format!("'{}'", line.trim()));
+        let _ = write!(message, ": where that one has {}, this one has {}", line(then), line(now));
+        Error::invalid(message).hint(
+            "run the file and the --parallelism that the checkpoints are of, or give this job a --data-dir of its own",
+        )
+    }
+
+    /// Deletes what no kept checkpoint names: of checkpoints that are too old, and of ones that did not get so far.
+    async fn forget_others(&mut self, epochs: &[u64]) -> Result<()> {
+        let last = self.kept.last().map(|manifest| manifest.epoch);
+        let mut older = vec![];
+        for &epoch in epochs.iter().filter(|epoch| last.is_some_and(|last| **epoch < last)) {
+            // One that can't be read is of no use to anybody.
+            if let Ok(manifest) = read_manifest(&self.place, epoch).await {
+                older.push(manifest);
+            }
+        }
+        self.kept.splice(0..0, older);
+        self.clean(&self.place.names().await?).await
+    }
+
+    /// Keeps as many as are wanted, and deletes the others among `names`.
+    async fn clean(&mut self, names: &[String]) -> Result<()> {
+        let surplus = self.kept.len().saturating_sub(self.retention.0.max(1));
+        self.kept.drain(..surplus);
+        let manifests: BTreeSet<String> = self.kept.iter().map(|kept| manifest_name(kept.epoch)).collect();
+        let parts: BTreeSet<String> =
+            self.kept.iter().flat_map(|kept| kept.files.keys().copied().map(parts_name)).collect();
+        // Manifests first: none may name a file that is gone.
+        for name in names.iter().filter(|name| number(name, MANIFEST).is_some() && !manifests.contains(*name)) {
+            self.place.delete(name).await?;
+        }
+        for name in names.iter().filter(|name| !manifests.contains(*name) && !parts.contains(*name)) {
+            let ours = name.strip_suffix(super::place::UNFINISHED).unwrap_or(name);
+            if number(ours, PARTS).is_some() || (ours != name && number(ours, MANIFEST).is_some()) {
+                self.place.delete(name).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a checkpoint. When it returns, the checkpoint outlives a crash; if it fails, that is not known.
+    ///
+    /// # Errors
+    /// `Unavailable` if the place can't be written, or another job writes there.
+    pub async fn write(&mut self, snapshot: Snapshot) -> Result<Written> {
+        let Snapshot { epoch: Epoch(epoch), finished, changes } = snapshot;
+        let last = self.kept.last();
+        let chains = chains::next(last, changes);
+        let mut writer = PartsWriter { place: &self.place, file: None, number: epoch, bytes: 0 };
+        let mut state: BTreeMap<Owner, Vec<SectionParts>> = BTreeMap::new();
+        for (owner, sections) in chains {
+            let mut written = vec![];
+            for (section, links) in sections {
+                let mut parts = vec![];
+                for link in links {
+                    writer.write(self, link, &mut parts).await?;
+                }
+                written.push(SectionParts { name: section.name.into_owned(), number: section.number, parts });
+            }
+            state.insert(owner, written);
+        }
+        let part_bytes = writer.finish().await?;
+        let mut files: BTreeMap<u64, u64> = last.map(|last| last.files.clone()).unwrap_or_default();
+        files.insert(epoch, part_bytes);
+        let named: BTreeSet<u64> =
+            state.values().flatten().flat_map(|section| &section.parts).map(|part| part.file).collect();
+        files.retain(|file, _| named.contains(file));
+        let manifest = Manifest {
+            format: FORMAT,
+            program: concat!("tidemill ", env!("CARGO_PKG_VERSION")).to_owned(),
+            epoch,
+            created_ms: now_ms(),
+            finished,
+            plan: self.plan.clone(),
+            files,
+            state,
+        };
+        let text = manifest.encode()?;
+        let bytes = part_bytes + text.len() as u64;
+        self.place.put(&manifest_name(epoch), text).await?;
+        self.kept.push(manifest);
+        self.drop_oldest().await?;
+        Ok(Written { bytes })
+    }
+
+    /// Deletes the checkpoints that are too many, and the files that only they named.
+    async fn drop_oldest(&mut self) -> Result<()> {
+        let surplus = self.kept.len().saturating_sub(self.retention.0.max(1));
+        let dropped: Vec<Manifest> = self.kept.drain(..surplus).collect();
+        for manifest in &dropped {
+            self.place.delete(&manifest_name(manifest.epoch)).await?;
+        }
+        let named: BTreeSet<u64> = self.kept.iter().flat_map(|kept| kept.files.keys().copied()).collect();
+        let gone: BTreeSet<u64> = dropped.iter().flat_map(|manifest| manifest.files.keys().copied()).collect();
+        for file in gone.difference(&named) {
+            self.place.delete(&parts_name(*file)).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Writes the file of parts of one checkpoint, if it has any.
+struct PartsWriter<'a> {
+    place: &'a Place,
+    file: Option<Growing>,
+    number: u64,
+    bytes: u64,
+}
+
+impl PartsWriter<'_> {
+    async fn write(&mut self, store: &CheckpointStore, link: Link, parts: &mut Vec<PartRef>) -> Result<()> {
+        match link {
+            Link::Old(part) => parts.push(part),
+            Link::New(batch) => {
+                let (bytes, checksum) = part::encode(&batch)?;
+                parts.push(self.append(bytes, checksum).await?);
+            }
+            Link::Copied(part) => {
+                let bytes = store.place.get_range(&parts_name(part.file), part.offset, part.bytes).await?;
+                parts.push(self.append(bytes.into(), part.xxh3).await?);
+            }
+            Link::Merged(merged) => {
+                let batches = stream::iter(&merged).then(|part| store.read_part(*part)).try_collect::<Vec<_>>().await?;
+                match part::concat(&batches)? {
+                    Some(batch) => {
+                        let (bytes, checksum) = part::encode(&batch)?;
+                        parts.push(self.append(bytes, checksum).await?);
+                    }
+                    None => parts.extend(merged),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn append(&mut self, bytes: Vec<u8>, xxh3: u64) -> Result<PartRef> {
+        let part = PartRef { file: self.number, offset: self.bytes, bytes: bytes.len() as u64, xxh3 };
+        let file = match &mut self.file {
+            Some(file) => file,
+            None => self.file.insert(self.place.create(&parts_name(self.number)).await?),
+        };
+        file.write(bytes).await?;
+        self.bytes += part.bytes;
+        Ok(part)
+    }
+
+    async fn finish(self) -> Result<u64> {
+        if let Some(file) = self.file {
+            file.finish().await?;
+        }
+        Ok(self.bytes)
+    }
+}
+
+async fn read_manifest(place: &Place, epoch: u64) -> Result<Manifest> {
+    Manifest::decode(&place.get(&manifest_name(epoch)).await?)
+}
+
+/// The numbers of the checkpoints that are there, in order.
+async fn epochs(place: &Place) -> Result<Vec<u64>> {
+    Ok(place.names().await?.iter().filter_map(|name| number(name, MANIFEST)).collect())
+}
+
+fn manifest_name(epoch: u64) -> String {
+    format!("{epoch:010}{MANIFEST}")
+}
+
+fn parts_name(file: u64) -> String {
+    format!("{file:010}{PARTS}")
+}
+
+/// The number in a name that ends so.
+fn number(name: &str, end: &str) -> Option<u64> {
+    name.strip_suffix(end)?.parse().ok()
+}
+
+fn now_ms() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
+
+#[cfg(test)]
+mod tests;

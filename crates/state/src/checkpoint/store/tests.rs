@@ -1,0 +1,252 @@
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, Int64Array, RecordBatch};
+use object_store::memory::InMemory;
+use proptest::prelude::*;
+use tempfile::tempdir;
+
+use super::*;
+
+const PLAN: &str = "0: source t (parallelism 1)\n1: window by a (parallelism 1)\n";
+
+fn folder(path: &Path) -> Place {
+    Place::Folder(path.to_owned())
+}
+
+fn store(place: &Place, retention: usize) -> CheckpointStore {
+    CheckpointStore::new(place.clone(), Retention(retention), PLAN.to_owned())
+}
+
+fn numbers(values: impl IntoIterator<Item = i64>) -> RecordBatch {
+    let column: ArrayRef = Arc::new(Int64Array::from_iter_values(values));
+    RecordBatch::try_from_iter([("n", column)]).unwrap()
+}
+
+/// A change of one section of the owner `a`.
+fn append(pane: i64, values: impl IntoIterator<Item = i64>) -> Vec<(Owner, StateChanges)> {
+    let mut changes = StateChanges::default();
+    changes.append(Section::new("pane", pane), numbers(values));
+    vec![("a".to_owned(), changes)]
+}
+
+fn snapshot(epoch: u64, changes: Vec<(Owner, StateChanges)>) -> Snapshot {
+    Snapshot { epoch: Epoch(epoch), finished: false, changes }
+}
+
+/// The rows of the sections of owner `a`, by pane, in order.
+fn panes(mut state: BTreeMap<Owner, State>) -> Vec<(i64, Vec<i64>)> {
+    let panes = state.remove("a").unwrap_or_default().take_all("pane");
+    let rows = |batches: Vec<RecordBatch>| {
+        let column =
+            |batch: &RecordBatch| batch.column(0).as_any().downcast_ref::<Int64Array>().unwrap().values().to_vec();
+        batches.iter().flat_map(column).collect()
+    };
+    panes.into_iter().map(|(pane, batches)| (pane, rows(batches))).collect()
+}
+
+async fn resumed(place: &Place) -> Vec<(i64, Vec<i64>)> {
+    panes(store(place, 1).resume(false).await.unwrap().unwrap())
+}
+
+#[tokio::test]
+async fn a_checkpoint_is_what_all_changes_have_left() {
+    let root = tempdir().unwrap();
+    let objects =
+        Place::Objects { store: Arc::new(InMemory::new()), prefix: "jobs/a".into(), shown: "memory:///jobs/a".into() };
+    for place in [folder(&root.path().join("new")), objects] {
+        let mut writer = store(&place, 1);
+        assert!(writer.resume(false).await.unwrap().is_none(), "nothing is there");
+        writer.write(snapshot(1, append(5, [1, 2]))).await.unwrap();
+        writer.write(snapshot(2, append(6, [3]))).await.unwrap();
+        writer.write(snapshot(3, append(5, [4]))).await.unwrap();
+        assert_eq!(resumed(&place).await, [(5, vec![1, 2, 4]), (6, vec![3])]);
+        assert_eq!(place.names().await.unwrap().len(), 4, "one manifest, and three files of parts that it names");
+
+        let mut gone = StateChanges::default();
+        gone.remove(Section::new("pane", 5));
+        writer.write(snapshot(4, vec![("a".to_owned(), gone)])).await.unwrap();
+        assert_eq!(resumed(&place).await, [(6, vec![3])]);
+        assert_eq!(place.names().await.unwrap(), ["0000000002.parts", "0000000004.manifest"]);
+    }
+}
+
+#[tokio::test]
+async fn as_many_are_kept_as_are_wanted() {
+    let root = tempdir().unwrap();
+    let place = folder(root.path());
+    let mut writer = store(&place, 2);
+    for epoch in 1..=4 {
+        writer.write(snapshot(epoch, append(epoch as i64, [epoch as i64]))).await.unwrap();
+    }
+    let epochs = |found: Vec<Summary>| found.into_iter().map(|s| s.epoch.0).collect::<Vec<_>>();
+    assert_eq!(epochs(CheckpointStore::list(&place).await.unwrap()), [3, 4]);
+    // A run with a smaller number keeps less, and one that goes on numbers on.
+    let mut next = store(&place, 1);
+    next.resume(false).await.unwrap();
+    assert_eq!(epochs(CheckpointStore::list(&place).await.unwrap()), [4]);
+    next.write(snapshot(5, append(9, [9]))).await.unwrap();
+    assert_eq!(resumed(&place).await.len(), 5);
+}
+
+#[tokio::test]
+async fn what_a_killed_run_has_left_is_deleted() {
+    let root = tempdir().unwrap();
+    let place = folder(root.path());
+    store(&place, 1).write(snapshot(1, append(1, [1]))).await.unwrap();
+    for name in ["0000000002.parts", "0000000003.parts.unfinished", "0000000003.manifest.unfinished", "theirs.txt"] {
+        fs::write(root.path().join(name), "x").unwrap();
+    }
+    assert_eq!(resumed(&place).await, [(1, vec![1])]);
+    assert_eq!(place.names().await.unwrap(), ["0000000001.manifest", "0000000001.parts", "theirs.txt"]);
+}
+
+#[tokio::test]
+async fn a_damaged_checkpoint_is_told_and_an_older_one_taken_if_that_is_allowed() {
+    for damage in ["manifest cut", "manifest gone", "part changed", "parts gone"] {
+        let root = tempdir().unwrap();
+        let place = folder(root.path());
+        let mut writer = store(&place, 2);
+        writer.write(snapshot(1, append(1, [1]))).await.unwrap();
+        writer.write(snapshot(2, append(1, [2]))).await.unwrap();
+        let (manifest, parts) = (root.path().join("0000000002.manifest"), root.path().join("0000000002.parts"));
+        match damage {
+            "manifest cut" => fs::write(&manifest, &fs::read(&manifest).unwrap()[..50]).unwrap(),
+            "part changed" => {
+                let mut bytes = fs::read(&parts).unwrap();
+                *bytes.last_mut().unwrap() ^= 1;
+                fs::write(&parts, bytes).unwrap();
+            }
+            "parts gone" => fs::remove_file(&parts).unwrap(),
+            _ => {
+                // Then the one before is the last, and nobody can tell.
+                fs::remove_file(&manifest).unwrap();
+                assert_eq!(resumed(&place).await, [(1, vec![1])]);
+                continue;
+            }
+        }
+        let error = store(&place, 2).resume(false).await.unwrap_err();
+        assert!(error.message().starts_with(&format!("checkpoint 2 in '{place}': ")), "{damage}: {error}");
+        assert!(error.hint_text().unwrap().contains("--allow-older-checkpoint"), "{damage}: {error}");
+        let mut older = store(&place, 2);
+        assert_eq!(panes(older.resume(true).await.unwrap().unwrap()), [(1, vec![1])], "{damage}");
+        // The damaged one is gone, and its number free.
+        older.write(snapshot(2, append(1, [3]))).await.unwrap();
+        assert_eq!(resumed(&place).await, [(1, vec![1, 3])], "{damage}");
+    }
+}
+
+#[tokio::test]
+async fn without_an_older_one_nothing_is_promised() {
+    let root = tempdir().unwrap();
+    let place = folder(root.path());
+    store(&place, 1).write(snapshot(1, append(1, [1]))).await.unwrap();
+    fs::remove_file(root.path().join("0000000001.parts")).unwrap();
+    let error = store(&place, 1).resume(false).await.unwrap_err();
+    assert!(error.message().contains("0000000001.parts"), "{error}");
+    assert!(error.hint_text().unwrap().contains("a new --data-dir"), "{error}");
+    let error = store(&place, 1).resume(true).await.unwrap_err();
+    assert_eq!(error.message(), format!("none of the checkpoints in '{place}' can be read"));
+}
+
+#[tokio::test]
+async fn another_jobs_checkpoint_is_refused_with_the_difference() {
+    let root = tempdir().unwrap();
+    let place = folder(root.path());
+    store(&place, 1).write(snapshot(1, append(1, [1]))).await.unwrap();
+    let plan = PLAN.replace("window by a", "window by b");
+    let error = CheckpointStore::new(place.clone(), Retention(1), plan).resume(true).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Invalid);
+    let (a, b) = ("1: window by a (parallelism 1)", "1: window by b (parallelism 1)");
+    let expected = format!(
+        "the checkpoints in '{place}' are of another job than this one: where that one has '{a}', this one has '{b}'"
+    );
+    assert_eq!(error.message(), expected);
+    assert_eq!(resumed(&place).await, [(1, vec![1])], "nothing was deleted");
+}
+
+#[tokio::test]
+async fn two_writers_of_one_place_are_told() {
+    let objects = Place::Objects { store: Arc::new(InMemory::new()), prefix: "a".into(), shown: "memory:///a".into() };
+    store(&objects, 1).write(snapshot(1, append(1, [1]))).await.unwrap();
+    let error = store(&objects, 1).write(snapshot(1, append(1, [2]))).await.unwrap_err();
+    assert!(error.hint_text().unwrap().contains("another job writes its checkpoints"), "{error}");
+}
+
+#[tokio::test]
+async fn a_place_that_cannot_be_written_is_named() {
+    let root = tempdir().unwrap();
+    let file = root.path().join("file");
+    fs::write(&file, "x").unwrap();
+    let error = store(&folder(&file.join("checkpoints")), 1).write(snapshot(1, append(1, [1]))).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unavailable);
+    assert!(error.message().contains(&*file.to_string_lossy()), "{error}");
+}
+
+/// What a checkpoint may do to a section.
+#[derive(Debug, Clone)]
+enum Draw {
+    Append(i64, Vec<i64>),
+    Replace(i64, Vec<Vec<i64>>),
+    Remove(i64),
+}
+
+fn draw() -> impl Strategy<Value = Draw> {
+    let values = || prop::collection::vec(any::<i64>(), 0..40);
+    prop_oneof![
+        4 => (0..4i64, values()).prop_map(|(pane, values)| Draw::Append(pane, values)),
+        1 => (0..4i64, prop::collection::vec(values(), 0..3)).prop_map(|(pane, values)| Draw::Replace(pane, values)),
+        1 => (0..4i64).prop_map(Draw::Remove),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// After each of up to a hundred checkpoints, what is read is what the changes have left, and the files have no
+    /// more than twice what is named, and a little.
+    #[test]
+    fn what_is_read_is_what_was_told(
+        epochs in prop::collection::vec(prop::collection::vec(draw(), 0..6), 1..100),
+        retention in 1usize..4,
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let place = Place::Objects { store: Arc::new(InMemory::new()), prefix: "a".into(), shown: "memory:///a".into() };
+        let mut writer = store(&place, retention);
+        let mut expected: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
+        for (epoch, draws) in (1..).zip(epochs) {
+            let mut changes = StateChanges::default();
+            for draw in draws {
+                match draw {
+                    Draw::Append(pane, values) => {
+                        changes.append(Section::new("pane", pane), numbers(values.clone()));
+                        if !values.is_empty() {
+                            expected.entry(pane).or_default().extend(values);
+                        }
+                    }
+                    Draw::Replace(pane, batches) => {
+                        changes.replace(Section::new("pane", pane), batches.iter().cloned().map(numbers).collect());
+                        expected.insert(pane, batches.concat());
+                    }
+                    Draw::Remove(pane) => {
+                        changes.remove(Section::new("pane", pane));
+                        expected.remove(&pane);
+                    }
+                }
+            }
+            runtime.block_on(writer.write(snapshot(epoch, vec![("a".to_owned(), changes)]))).unwrap();
+            if epoch % 7 == 0 {
+                // A run that is followed by another.
+                writer = store(&place, retention);
+                let read = panes(runtime.block_on(writer.resume(false)).unwrap().unwrap());
+                prop_assert_eq!(read, expected.clone().into_iter().collect::<Vec<_>>());
+            }
+        }
+        let read = panes(runtime.block_on(store(&place, retention).resume(false)).unwrap().unwrap());
+        prop_assert_eq!(read, expected.into_iter().collect::<Vec<_>>());
+        let manifest = writer.last().unwrap();
+        let (all, named): (u64, u64) = (manifest.files.values().sum(), manifest.bytes().values().sum());
+        prop_assert!(all <= 2 * named + (1 << 20) + (64 << 10), "{} bytes of files for {}", all, named);
+    }
+}

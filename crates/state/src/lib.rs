@@ -1,0 +1,13 @@
+//! What a job remembers.
+//!
+//! **Owns** the form of state ([`State`], [`StateChanges`]: runs of Arrow batches, by section), checkpoints of it
+//! ([`checkpoint`]) and the directory that a job calls its own ([`DataDir`]).
+//! **Never** knows of operators, tasks or SQL.
+//! **Start at** [`StateChanges`], then [`checkpoint::CheckpointStore`].
+
+pub mod checkpoint;
+mod data_dir;
+mod section;
+
+pub use data_dir::DataDir;
+pub use section::{Change, Section, State, StateChanges};
