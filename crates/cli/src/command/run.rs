@@ -39,7 +39,7 @@ pub(crate) struct Arguments {
     batch: bool,
 
     #[command(flatten)]
-    durable: durable::Arguments,
+    durable: durable::DurableArguments,
 
     /// How the rows of a bare SELECT are printed
     #[arg(long, value_enum, default_value_t = Output::Text)]
@@ -88,7 +88,7 @@ async fn execute(arguments: &Arguments) -> Result<ExitCode> {
     Ok(if stopped { ExitCode::from(130) } else { ExitCode::SUCCESS })
 }
 
-async fn run_live(pipeline: &Pipeline, outputs: &impl Outputs, durable: &durable::Arguments) -> Result<bool> {
+async fn run_live(pipeline: &Pipeline, outputs: &impl Outputs, durable: &durable::DurableArguments) -> Result<bool> {
     let graph = live::plan(pipeline, outputs)?;
     let _owned = durable.lock()?;
     let durability = durable.open(&graph, &pipeline.settings.checkpointing).await?;

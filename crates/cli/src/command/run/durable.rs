@@ -17,7 +17,7 @@ use crate::report;
 const DEFAULT_INTERVAL: Duration = Duration::from_secs(10);
 
 #[derive(Debug, Args)]
-pub(super) struct Arguments {
+pub(super) struct DurableArguments {
     /// A directory of the job's own: it keeps checkpoints there, and goes on from the last one
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
@@ -27,7 +27,7 @@ pub(super) struct Arguments {
     allow_older_checkpoint: bool,
 }
 
-impl Arguments {
+impl DurableArguments {
     /// A batch runs whole or not at all.
     pub(super) fn refuse_batch(&self) -> Result<()> {
         match &self.data_dir {
