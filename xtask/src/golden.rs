@@ -11,6 +11,7 @@ pub(crate) fn run(checkout: &Checkout, arguments: &[&str]) -> Outcome {
         _ => return Err("usage: cargo xtask golden [FILTER] [--accept]".to_owned()),
     };
     process::build(checkout)?;
-    let command = [&["test", "--quiet", "--workspace", "--test", "golden", "--"], &filters[..]].concat();
+    let command =
+        [&["test", "--quiet", "--workspace", "--all-features", "--test", "golden", "--"], &filters[..]].concat();
     process::cargo(checkout, &command, environment)
 }

@@ -5,6 +5,7 @@ mod bench;
 mod cache;
 mod checkout;
 mod ci;
+mod crash;
 mod example_data;
 mod flink;
 mod golden;
@@ -32,6 +33,8 @@ Commands:
   readme                     Runs the console examples of README.md and examples/, compares what they print
   readme --accept            Writes what they print into the documents
   golden [FILTER] [--accept] Golden cases of tests/golden; --accept rewrites what is expected
+  crash [--rounds N] [--seed S]
+                             Kills jobs at moments that are drawn (50 by default), and compares what they commit
   nightly [--cases N]        The property tests with many cases (default 2000) and a fresh seed
   flink record [NAME...]     Asks a real Flink what the expressions of tests/flink give (wants Java 17)
   peers                      Installs what the benchmarks compare with: DuckDB, Polars and Flink
@@ -64,6 +67,7 @@ fn run(arguments: &[&str]) -> Outcome {
         ["readme"] => readme::run(&checkout, readme::Mode::Compare),
         ["readme", "--accept"] => readme::run(&checkout, readme::Mode::Accept),
         ["golden", ref rest @ ..] => golden::run(&checkout, rest),
+        ["crash", ref rest @ ..] => crash::run(&checkout, rest),
         ["nightly", ref rest @ ..] => nightly::run(&checkout, rest),
         ["flink", ref rest @ ..] => flink::run(&checkout, rest),
         ["peers"] => peers::run(&checkout),

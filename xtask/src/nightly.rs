@@ -9,6 +9,7 @@ use crate::checkout::Checkout;
 use crate::{Outcome, process};
 
 const CASES: u32 = 2_000;
+const CRASH_ROUNDS: &str = "500";
 const USAGE: &str = "usage: cargo xtask nightly [--cases N] [--seed N]";
 
 struct Options {
@@ -19,7 +20,12 @@ struct Options {
 pub(crate) fn run(checkout: &Checkout, arguments: &[&str]) -> Outcome {
     let options = options(arguments)?;
     let (cases, seed) = (options.cases.to_string(), options.seed.to_string());
-    let environment = [("PROPTEST_CASES", &*cases), ("PROPTEST_RNG_SEED", &*seed)];
+    let environment = [
+        ("PROPTEST_CASES", &*cases),
+        ("PROPTEST_RNG_SEED", &*seed),
+        ("TIDEMILL_CRASH_SEED", &*seed),
+        ("TIDEMILL_CRASH_ROUNDS", CRASH_ROUNDS),
+    ];
     process::build(checkout)?;
     let started = Instant::now();
     // A failing test must not hide what the ones after it would find.

@@ -27,6 +27,7 @@ enum Command {
     Run(command::run::Arguments),
     Reconcile(command::reconcile::Arguments),
     Check(command::check::Arguments),
+    Checkpoints(command::checkpoints::Arguments),
     Completions(command::completions::CompletionsArguments),
     Man(command::completions::ManArguments),
 }
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
         Command::Query(arguments) => command::query::run(&arguments),
         Command::Run(arguments) => command::run::run(&arguments),
         Command::Check(arguments) => command::check::run(&arguments),
+        Command::Checkpoints(arguments) => command::checkpoints::run(&arguments),
         Command::Completions(arguments) => command::completions::completions(&arguments, Arguments::command()),
         Command::Man(arguments) => command::completions::man(&arguments, Arguments::command()),
         Command::Reconcile(arguments) => command::reconcile::run(&arguments),

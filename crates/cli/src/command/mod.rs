@@ -1,6 +1,7 @@
 //! One file a verb, and what verbs share: loading a file, and the runtime.
 
 pub(crate) mod check;
+pub(crate) mod checkpoints;
 pub(crate) mod completions;
 pub(crate) mod demo;
 pub(crate) mod query;

@@ -5,7 +5,7 @@ use std::future::pending;
 use std::time::Duration;
 
 use tidemill_core::{Epoch, Error, Result};
-use tidemill_state::checkpoint::{CheckpointStore, Manifest, Owner, Place, Retention, Snapshot, Written};
+use tidemill_state::checkpoint::{CheckpointStore, Owner, Place, Retention, Snapshot, Written};
 use tidemill_state::{State, StateChanges};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -47,12 +47,6 @@ impl Durability {
         let mut store = CheckpointStore::new(place, retention, graph.identity()?);
         let restored = store.resume(allow_older).await?;
         Ok(Self { store, restored, timeout })
-    }
-
-    /// The last epoch of the run before, if there was one.
-    #[must_use]
-    pub fn resumes_behind(&self) -> Option<Epoch> {
-        self.store.last().map(Manifest::epoch)
     }
 }
 

@@ -65,8 +65,8 @@ impl DurableArguments {
         let durability =
             Durability::open(graph, place, retention, settings.timeout, self.allow_older_checkpoint).await?;
         report::at_least_once(graph.at_least_once());
-        if let Some(epoch) = durability.resumes_behind() {
-            report::resumes(epoch, durability.store.place());
+        if let Some(last) = durability.store.last().filter(|last| !last.finished()) {
+            report::resumes(last.epoch(), durability.store.place());
         }
         Ok(Some(durability))
     }

@@ -1,0 +1,183 @@
+//! Kills a process at a moment that is drawn, and tells by what is left what it was at.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant, SystemTime};
+
+use super::job::Job;
+
+/// Longer than any machine needs: a process that takes so long is stuck.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// What a process was at when it was killed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Hit {
+    /// It took rows.
+    Processing,
+    /// A checkpoint was being written.
+    Barrier,
+    /// The checkpoint was there, and the sinks had not all committed.
+    Commit,
+    /// It had not yet taken up what the process before had left.
+    Recovery,
+}
+
+/// When to kill.
+#[derive(Debug, Clone, Copy)]
+enum Moment {
+    /// So long after the start.
+    After(Duration),
+    /// When so many files of parts have begun to appear.
+    Parts(u64),
+    /// When so many manifests have appeared.
+    Manifests(u64),
+}
+
+/// Draws by a seed.
+pub struct Killer {
+    random: u64,
+}
+
+/// What is on the disk.
+struct Seen {
+    /// The number of the last checkpoint.
+    manifest: Option<u64>,
+    /// The highest number of a file of parts, whole or not.
+    parts: Option<u64>,
+    /// Files of rows that no reader sees, with when they were written to last.
+    hidden: Vec<(PathBuf, SystemTime)>,
+}
+
+impl Killer {
+    pub fn new(seed: u64) -> Self {
+        Self { random: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1 }
+    }
+
+    pub fn draw(&mut self) -> u64 {
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
+        self.random
+    }
+
+    fn moment(&mut self) -> Moment {
+        match self.draw() % 6 {
+            0 => Moment::After(Duration::from_micros(self.draw() % 60_000)),
+            1 | 2 => Moment::After(Duration::from_micros(self.draw() % 2_000_000)),
+            3 => Moment::Parts(1 + self.draw() % 4),
+            _ => Moment::Manifests(1 + self.draw() % 4),
+        }
+    }
+
+    /// Runs the process, and kills it if it may be and does not end before; then what that has hit.
+    pub fn run(&mut self, mut command: Command, job: &Job, may_kill: bool) -> Option<Hit> {
+        let before = Seen::of(job);
+        let moment = may_kill.then(|| self.moment());
+        let messages = job.folder().join("stderr");
+        let mut process = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(fs::File::create(&messages).unwrap())
+            .spawn()
+            .unwrap();
+        let begun = Instant::now();
+        let mut events = Events::default();
+        loop {
+            if let Some(status) = process.try_wait().unwrap() {
+                assert!(status.success(), "{status}: {}", fs::read_to_string(&messages).unwrap());
+                return None;
+            }
+            assert!(begun.elapsed() < PATIENCE, "the process is stuck");
+            if moment.is_some_and(|moment| events.come(moment, begun, job)) {
+                break;
+            }
+            sleep(Duration::from_micros(if moment.is_some() { 50 } else { 5_000 }));
+        }
+        process.kill().unwrap();
+        process.wait().unwrap();
+        Some(Seen::of(job).hit(&before))
+    }
+}
+
+/// What has appeared since the start.
+#[derive(Default)]
+struct Events {
+    last: Option<(Option<u64>, Option<u64>)>,
+    parts: u64,
+    manifests: u64,
+}
+
+impl Events {
+    fn come(&mut self, moment: Moment, begun: Instant, job: &Job) -> bool {
+        if let Moment::After(time) = moment {
+            return begun.elapsed() >= time;
+        }
+        let now = numbers(&job.checkpoints());
+        let last = *self.last.get_or_insert(now);
+        self.manifests += u64::from(now.0 > last.0);
+        self.parts += u64::from(now.1 > last.1);
+        self.last = Some(now);
+        match moment {
+            Moment::Parts(count) => self.parts >= count,
+            Moment::Manifests(count) => self.manifests >= count,
+            Moment::After(_) => false,
+        }
+    }
+}
+
+/// The highest numbers of a manifest and of a file of parts.
+fn numbers(checkpoints: &Path) -> (Option<u64>, Option<u64>) {
+    let (mut manifest, mut parts) = (None, None);
+    for entry in fs::read_dir(checkpoints).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let Some(number) = name.split('.').next().and_then(|number| number.parse().ok()) else { continue };
+        if name.ends_with(".manifest") {
+            manifest = manifest.max(Some(number));
+        } else if name.contains(".parts") {
+            parts = parts.max(Some(number));
+        }
+    }
+    (manifest, parts)
+}
+
+impl Seen {
+    fn of(job: &Job) -> Self {
+        let (manifest, parts) = numbers(&job.checkpoints());
+        let mut hidden = vec![];
+        for table in fs::read_dir(job.folder().join("out")).into_iter().flatten().flatten() {
+            for entry in fs::read_dir(table.path()).into_iter().flatten().flatten() {
+                if entry.file_name().to_string_lossy().starts_with('.') {
+                    // A file may have got its name since the folder was listed.
+                    hidden.extend(entry.metadata().and_then(|m| m.modified()).map(|at| (entry.path(), at)));
+                }
+            }
+        }
+        hidden.sort();
+        Self { manifest, parts, hidden }
+    }
+
+    fn hit(&self, before: &Self) -> Hit {
+        if self.parts > self.manifest {
+            return Hit::Barrier;
+        }
+        if self.manifest == before.manifest && self.hidden == before.hidden {
+            return Hit::Recovery;
+        }
+        let manifest = self.manifest.map(|number| format!("{number:010}.manifest"));
+        let written = manifest.and_then(|name| self.written(&name));
+        match written {
+            Some(written) if self.manifest > before.manifest && self.hidden.iter().any(|(_, at)| *at < written) => {
+                Hit::Commit
+            }
+            _ => Hit::Processing,
+        }
+    }
+
+    fn written(&self, manifest: &str) -> Option<SystemTime> {
+        // The folder of the checkpoints stands beside that of the rows.
+        let out = self.hidden.first()?.0.parent()?.parent()?.parent()?;
+        fs::metadata(out.join("data/checkpoints").join(manifest)).and_then(|m| m.modified()).ok()
+    }
+}

@@ -1,0 +1,106 @@
+//! `kill -9` at any moment loses nothing and doubles nothing: what a job has committed in the end, killed again and again,
+//! is what it commits when nobody kills it.
+//!
+//! A real process over files, with windows, sessions, an updating Top-N and updating groups. Half of the kills come at
+//! times drawn by a seed, the others when a file appears that tells what the process is at. What a kill has hit is told
+//! afterwards by what it has left. `cargo xtask crash --rounds N --seed S` draws more, or the same again.
+
+// Helpers of tests fail as tests do.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod broken_commit;
+mod job;
+mod killer;
+mod output;
+
+use std::collections::BTreeMap;
+use std::env;
+use std::process::ExitCode;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use libtest_mimic::{Arguments, Trial};
+use tidemill_tests::program::Program;
+
+use job::Job;
+use killer::{Hit, Killer};
+
+/// How often a job is killed before it may come to its end.
+const KILLS_A_JOB: u64 = 7;
+
+fn main() -> ExitCode {
+    if let Some(code) = broken_commit::program() {
+        return code;
+    }
+    let trials = vec![
+        Trial::test("a_killed_job_goes_on_as_if_nothing_had_happened", || {
+            a_killed_job_goes_on();
+            Ok(())
+        }),
+        Trial::test("a_commit_that_is_not_atomic_is_caught", || {
+            a_broken_commit_is_caught();
+            Ok(())
+        }),
+    ];
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+fn variable(name: &str) -> Option<u64> {
+    env::var(name).ok().map(|value| value.parse().unwrap_or_else(|_| panic!("{name} is no number: {value}")))
+}
+
+/// The seed of this run, printed so that it can be drawn again.
+fn seed() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |since| since.as_secs());
+    let seed = variable("TIDEMILL_CRASH_SEED").unwrap_or(now);
+    println!("TIDEMILL_CRASH_SEED={seed}");
+    seed
+}
+
+fn a_killed_job_goes_on() {
+    let rounds = variable("TIDEMILL_CRASH_ROUNDS").unwrap_or(50);
+    let mut killer = Killer::new(seed());
+    let mut hits: BTreeMap<Hit, u64> = BTreeMap::new();
+    let mut round = 0;
+    while round < rounds {
+        let job = Job::new(killer.draw());
+        let program = Program::in_folder(job.folder());
+        let expected = job.uncrashed();
+        let mut kills = 0;
+        loop {
+            let command = program.command(&["run", "q.sql", "--data-dir", "data", "--parallelism", job.parallelism()]);
+            let may_kill = kills < KILLS_A_JOB;
+            match killer.run(command, &job, may_kill) {
+                Some(hit) => {
+                    *hits.entry(hit).or_default() += 1;
+                    kills += 1;
+                    round += 1;
+                }
+                None => break,
+            }
+        }
+        job.assert_committed(&expected);
+    }
+    println!("{round} kills hit: {hits:?}");
+    for hit in [Hit::Processing, Hit::Barrier, Hit::Commit, Hit::Recovery] {
+        assert!(hits.contains_key(&hit) || rounds < 50, "no kill hit {hit:?}: {hits:?}");
+    }
+}
+
+/// A program whose sink shows rows before the checkpoint is there must be caught.
+fn a_broken_commit_is_caught() {
+    let mut killer = Killer::new(seed());
+    for _ in 0..20 {
+        let job = Job::new(killer.draw());
+        let expected = job.uncrashed();
+        for kill in 0.. {
+            let command = job.broken_program();
+            if killer.run(command, &job, kill < KILLS_A_JOB).is_none() {
+                break;
+            }
+        }
+        if job.committed() != expected {
+            return;
+        }
+    }
+    panic!("20 jobs whose commit is not atomic gave the right answer");
+}
