@@ -11,6 +11,8 @@
 //! it touches into fresh tables. Rounds are as large as the input is fast, so the cost a row falls as
 //! the load rises, and a row that comes alone is answered at once.
 
+mod snapshot;
+
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, UInt32Array};
@@ -20,6 +22,9 @@ use arrow::row::{RowConverter, SortField};
 use datafusion::physical_plan::aggregates::group_values::{GroupValues, new_group_values};
 use datafusion::physical_plan::aggregates::order::GroupOrdering;
 use tidemill_core::{Epoch, EventBatch, Result, RowKind, Watermark};
+use tidemill_state::{State, StateChanges};
+
+use snapshot::Unsaved;
 
 use super::pre_group::partial_schema;
 use super::slots::Slots;
@@ -47,6 +52,7 @@ pub struct GroupAggregate {
     results: Slots,
     waiting: Vec<RecordBatch>,
     waiting_rows: usize,
+    unsaved: Unsaved,
 }
 
 impl GroupAggregate {
@@ -69,6 +75,7 @@ impl GroupAggregate {
             schema,
             waiting: vec![],
             waiting_rows: 0,
+            unsaved: Unsaved::default(),
         })
     }
 
@@ -97,6 +104,7 @@ impl GroupAggregate {
         let results = self.rows(&self.schema, results)?;
         let groups = self.groups_of(&states)?;
         self.emit_changes(&groups, &results, out)?;
+        self.unsaved.touch(&groups);
         self.states.set(&groups, states)?;
         self.results.set(&groups, results)
     }
@@ -116,6 +124,12 @@ impl GroupAggregate {
             table.merge(key, states, part.num_rows())?;
         }
         Ok(table)
+    }
+
+    fn results_of_none(&self) -> Result<RecordBatch> {
+        let mut table = self.merged(&[])?;
+        table.occupy(&self.input)?;
+        self.rows(&self.schema, table.results()?)
     }
 
     /// Columns with their number of rows, which there may be no column to tell.
@@ -189,9 +203,7 @@ impl Operator for GroupAggregate {
         self.round(out)?;
         // The aggregate of no rows is a row too, once it is known that none will come.
         if watermark == Watermark::MAX && self.keys.is_none() && !self.results.is_set(0) {
-            let mut table = self.merged(&[])?;
-            table.occupy(&self.input)?;
-            let results = self.rows(&self.schema, table.results()?)?;
+            let results = self.results_of_none()?;
             self.results.set(&[0], results.clone())?;
             out.emit(EventBatch::append(results));
         }
@@ -204,5 +216,13 @@ impl Operator for GroupAggregate {
 
     fn on_barrier(&mut self, _epoch: Epoch, out: &mut Output) -> Result<()> {
         self.round(out)
+    }
+
+    fn snapshot(&mut self, changes: &mut StateChanges) -> Result<()> {
+        self.save(changes)
+    }
+
+    fn restore(&mut self, state: State) -> Result<()> {
+        self.load(state)
     }
 }

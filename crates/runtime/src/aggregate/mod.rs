@@ -7,6 +7,8 @@
 mod group;
 mod pre_group;
 mod retract;
+#[cfg(test)]
+pub(crate) mod sample;
 mod slots;
 mod table;
 

@@ -23,6 +23,11 @@ impl Slots {
         Self { schema, batches: vec![], present: vec![], rows: 0 }
     }
 
+    /// How many slots there are, set or not.
+    pub(super) fn len(&self) -> usize {
+        self.present.len()
+    }
+
     pub(super) fn is_set(&self, slot: usize) -> bool {
         self.present.get(slot).is_some_and(Option::is_some)
     }

@@ -2,15 +2,20 @@
 
 mod calc;
 mod identity;
+pub(crate) mod pages;
 mod pre_top_n;
+mod restored;
 mod row_watermark;
 mod top_n;
+#[cfg(test)]
+pub(crate) mod twins;
 mod unnest;
 
 pub use calc::Calc;
 pub(crate) use calc::evaluate;
 pub use identity::WithIdentity;
 pub use pre_top_n::PreTopN;
+pub(crate) use restored::fitting;
 pub use row_watermark::{WithRowWatermark, watermark_column};
 pub use top_n::{TopN, TopNSpec};
 pub use unnest::Unnest;

@@ -5,14 +5,21 @@
 //! others up, so all rows of a partition are kept where rows can be taken away, and the first `n`
 //! where they can't.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+mod partitions;
+mod snapshot;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, AsArray, RecordBatch, UInt64Array};
 use arrow::compute::SortOptions;
 use arrow::datatypes::{SchemaRef, TimestampMillisecondType};
-use arrow::row::{OwnedRow, RowConverter, SortField};
-use tidemill_core::{Epoch, Error, EventBatch, Result, RowKind, Watermark};
+use arrow::row::{OwnedRow, RowConverter, Rows, SortField};
+use tidemill_core::{Epoch, EventBatch, Result, RowKind, Watermark};
+use tidemill_state::{State, StateChanges};
+
+use partitions::{Key, Partitions, Ranked};
+use snapshot::Unsaved;
 
 use super::{Operator, Output};
 use crate::time_zone::TimeZone;
@@ -36,17 +43,6 @@ pub struct TopNSpec {
     pub schema: SchemaRef,
 }
 
-/// A row in the order, and as it is.
-type Ranked = (OwnedRow, OwnedRow);
-
-#[derive(Debug, Default)]
-struct Partition {
-    /// How often each row is there.
-    rows: BTreeMap<Ranked, usize>,
-    /// What was emitted, by rank.
-    emitted: Vec<OwnedRow>,
-}
-
 /// The first rows of each partition.
 ///
 /// Output columns: the input's, and the rank, from 1.
@@ -57,11 +53,26 @@ pub struct TopN {
     order_key: RowConverter,
     row: RowConverter,
     // State.
-    partitions: HashMap<Option<OwnedRow>, Partition>,
+    partitions: Partitions,
     /// Partitions of windows by their window's end.
-    windows: BTreeMap<i64, BTreeSet<Option<OwnedRow>>>,
+    windows: BTreeMap<i64, BTreeSet<Key>>,
     // Emptied at every barrier: never part of a snapshot.
-    touched: BTreeSet<Option<OwnedRow>>,
+    touched: BTreeSet<Key>,
+    unsaved: Unsaved,
+}
+
+/// The rows of a batch as bytes that compare.
+struct Converted {
+    keys: Option<Rows>,
+    order: Rows,
+    rows: Rows,
+}
+
+impl Converted {
+    fn row(&self, index: usize) -> (Key, Ranked) {
+        let key = self.keys.as_ref().map(|keys| keys.row(index).owned());
+        (key, (self.order.row(index).owned(), self.rows.row(index).owned()))
+    }
 }
 
 impl TopN {
@@ -76,38 +87,50 @@ impl TopN {
             order_key: RowConverter::new(order.collect())?,
             row: RowConverter::new(row)?,
             spec,
-            partitions: HashMap::new(),
+            partitions: Partitions::default(),
             windows: BTreeMap::new(),
             touched: BTreeSet::new(),
+            unsaved: Unsaved::default(),
         })
     }
 
-    fn take_in(&mut self, batch: &EventBatch) -> Result<()> {
-        let columns = |indices: &mut dyn Iterator<Item = usize>| -> Vec<ArrayRef> {
-            indices.map(|c| Arc::clone(batch.rows.column(c))).collect()
+    /// `columns`: those of the input.
+    fn converted(&self, columns: &[ArrayRef]) -> Result<Converted> {
+        let chosen = |indices: &mut dyn Iterator<Item = usize>| -> Vec<ArrayRef> {
+            indices.map(|c| Arc::clone(&columns[c])).collect()
         };
         let keys = match &self.partition_key {
-            Some(key) => Some(key.convert_columns(&columns(&mut self.spec.partition.iter().copied()))?),
+            Some(key) => Some(key.convert_columns(&chosen(&mut self.spec.partition.iter().copied()))?),
             None => None,
         };
-        let order = self.order_key.convert_columns(&columns(&mut self.spec.order.iter().map(|(c, _)| *c)))?;
-        let rows = self.row.convert_columns(batch.rows.columns())?;
+        let order = self.order_key.convert_columns(&chosen(&mut self.spec.order.iter().map(|(c, _)| *c)))?;
+        Ok(Converted { keys, order, rows: self.row.convert_columns(columns)? })
+    }
+
+    fn take_in(&mut self, batch: &EventBatch) -> Result<()> {
+        let converted = self.converted(batch.rows.columns())?;
         let ends = self.spec.window_end.map(|c| batch.rows.column(c).as_primitive::<TimestampMillisecondType>());
         for index in 0..batch.num_rows() {
-            let key = keys.as_ref().map(|keys| keys.row(index).owned());
+            let (key, ranked) = converted.row(index);
+            let end_ms = ends.map(|ends| ends.value(index));
             let adds = batch.kinds.as_ref().is_none_or(|kinds| kinds[index].adds());
-            let partition = self.partitions.entry(key.clone()).or_default();
-            let ranked = (order.row(index).owned(), rows.row(index).owned());
+            let partition = self.partitions.entry(key.clone());
+            let mut changes = self.unsaved.changes(&key, end_ms);
+            let different = partition.rows.len();
             if adds {
+                changes.count(&ranked, 1);
                 *partition.rows.entry(ranked).or_insert(0) += 1;
-                if self.spec.append_only && partition.rows.len() > self.spec.limit {
-                    partition.rows.pop_last();
+                let full = self.spec.append_only && partition.rows.len() > self.spec.limit;
+                if let Some((last, count)) = full.then(|| partition.rows.pop_last()).flatten() {
+                    changes.count(&last, -(count as i64));
                 }
             } else {
-                take_away(&mut partition.rows, &ranked)?;
+                changes.count(&ranked, -1);
+                partition.take_away(&ranked)?;
             }
-            match ends {
-                Some(ends) => drop(self.windows.entry(ends.value(index)).or_default().insert(key)),
+            changes.held(different, partition.rows.len());
+            match end_ms {
+                Some(end_ms) => drop(self.windows.entry(end_ms).or_default().insert(key)),
                 None => drop(self.touched.insert(key)),
             }
         }
@@ -119,9 +142,10 @@ impl TopN {
         let complete = |end_ms: i64| watermark.closes(zone.passed_ms(end_ms));
         while let Some(window) = self.windows.first_entry().filter(|window| complete(*window.key())) {
             let mut rows = vec![];
+            self.unsaved.window_gone(*window.key());
             for key in window.remove() {
                 let partition = self.partitions.remove(&key).unwrap_or_default();
-                rows.extend((1..).zip(first(&partition, self.spec.limit)));
+                rows.extend((1..).zip(partition.first(self.spec.limit)));
             }
             self.emit(&rows, None, out)?;
         }
@@ -133,7 +157,7 @@ impl TopN {
         let (mut rows, mut kinds) = (vec![], vec![]);
         for key in std::mem::take(&mut self.touched) {
             let Some(partition) = self.partitions.get_mut(&key) else { continue };
-            let now = first(partition, self.spec.limit);
+            let now = partition.first(self.spec.limit);
             for rank in 0..now.len().max(partition.emitted.len()) {
                 let number = rank as u64 + 1;
                 let mut change = |row: &OwnedRow, kind| {
@@ -166,21 +190,6 @@ impl TopN {
         out.emit(EventBatch { kinds: kinds.map(Into::into), ..batch });
         Ok(())
     }
-}
-
-/// The first `limit` rows, equal ones as often as they are there.
-fn first(partition: &Partition, limit: usize) -> Vec<OwnedRow> {
-    let rows = partition.rows.iter().flat_map(|((_, row), &count)| std::iter::repeat_n(row, count));
-    rows.take(limit).cloned().collect()
-}
-
-fn take_away(rows: &mut BTreeMap<Ranked, usize>, ranked: &Ranked) -> Result<()> {
-    match rows.get_mut(ranked) {
-        Some(count) if *count > 1 => *count -= 1,
-        Some(_) => drop(rows.remove(ranked)),
-        None => return Err(Error::internal("a row is taken away from a Top-N that never came")),
-    }
-    Ok(())
 }
 
 impl Operator for TopN {
@@ -225,5 +234,13 @@ impl Operator for TopN {
 
     fn on_barrier(&mut self, _epoch: Epoch, out: &mut Output) -> Result<()> {
         self.update(out)
+    }
+
+    fn snapshot(&mut self, changes: &mut StateChanges) -> Result<()> {
+        self.save(changes)
+    }
+
+    fn restore(&mut self, state: State) -> Result<()> {
+        self.load(state)
     }
 }

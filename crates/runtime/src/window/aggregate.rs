@@ -6,6 +6,7 @@
 //! a window can't be read from a table that goes on living; batches can be read as often as needed.
 
 mod sliding;
+mod snapshot;
 mod update;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,8 +20,10 @@ use arrow::array::{
 use arrow::compute::{filter_record_batch, take_record_batch};
 use arrow::datatypes::{DataType, Field, FieldRef, Int64Type, Schema, SchemaRef, TimeUnit};
 use tidemill_core::{Error, EventBatch, Result, Watermark};
+use tidemill_state::{State, StateChanges};
 
 use sliding::Sliding;
+use snapshot::Unsaved;
 
 use super::changes::changes;
 use super::pace::Pace;
@@ -36,7 +39,7 @@ const OUTPUT_ROWS: usize = 8 * 1024;
 const MAX_WINDOWS: usize = 64;
 
 /// A pane's partials are compacted when they have this many rows more than twice their groups.
-const COMPACT_ROWS: usize = 8 * 1024;
+const COMPACT_ROWS: usize = if cfg!(test) { 8 } else { 8 * 1024 };
 
 /// Merges partial states, and emits a window's results when it is complete. With early firing it emits
 /// provisional results before, with an allowed lateness what rows that come within it change: `+I` where
@@ -68,6 +71,7 @@ pub struct WindowAggregate {
     dirty: BTreeSet<Window>,
     /// The watermark completes more windows than have fired. False between messages.
     unfinished: bool,
+    unsaved: Unsaved,
     // Processing time: never part of a snapshot.
     early: Option<Pace>,
     late: Option<Pace>,
@@ -79,6 +83,8 @@ struct Pane {
     parts: Vec<RecordBatch>,
     rows: usize,
     compacted_rows: usize,
+    /// So many parts, from the first, are what the last snapshot has of it; 0 if it has others, or none.
+    saved_parts: usize,
 }
 
 impl WindowAggregate {
@@ -103,6 +109,7 @@ impl WindowAggregate {
             sliding: None,
             last_groups: 0,
             fired_ms: i64::MIN,
+            unsaved: Unsaved::default(),
         })
     }
 
@@ -119,13 +126,8 @@ impl WindowAggregate {
 
     fn store(&mut self, pane_ms: i64, part: RecordBatch) -> Result<()> {
         self.mark_dirty(pane_ms, &part);
-        if self.spec.assigner.overlapping() {
-            let first_end_ms = self.spec.assigner.pane_end(pane_ms);
-            let opens_at = part.column(1).as_primitive::<Int64Type>().values();
-            if opens_at.iter().any(|&end_ms| end_ms > first_end_ms) {
-                self.stragglers.insert(pane_ms);
-            }
-        }
+        self.mark_stragglers(pane_ms, &part);
+        self.unsaved.pane(pane_ms);
         let pane = self.panes.entry(pane_ms).or_default();
         pane.rows += part.num_rows();
         pane.parts.push(part);
@@ -133,6 +135,17 @@ impl WindowAggregate {
             self.compact(pane_ms)?;
         }
         Ok(())
+    }
+
+    fn mark_stragglers(&mut self, pane_ms: i64, part: &RecordBatch) {
+        if !self.spec.assigner.overlapping() {
+            return;
+        }
+        let first_end_ms = self.spec.assigner.pane_end(pane_ms);
+        let opens_at = part.column(1).as_primitive::<Int64Type>().values();
+        if opens_at.iter().any(|&end_ms| end_ms > first_end_ms) {
+            self.stragglers.insert(pane_ms);
+        }
     }
 
     /// Merges the partials of equal `opens_at` and group.
@@ -147,6 +160,7 @@ impl WindowAggregate {
         let part = RecordBatch::try_new(Arc::clone(&self.partials), table.states()?)?;
         pane.rows = part.num_rows();
         pane.compacted_rows = pane.rows;
+        pane.saved_parts = 0;
         pane.parts.push(part);
         Ok(())
     }
@@ -169,6 +183,7 @@ impl WindowAggregate {
         if self.spec.lateness_ms > 0 {
             self.told.insert(window.end_ms, results);
         }
+        self.unsaved.told(window.end_ms);
         self.forget(watermark);
         Ok(())
     }
@@ -223,9 +238,11 @@ impl WindowAggregate {
         while let Some((&pane_ms, _)) = self.panes.first_key_value().filter(|(p, _)| done(assigner.last_end(**p))) {
             self.panes.pop_first();
             self.stragglers.remove(&pane_ms);
+            self.unsaved.pane(pane_ms);
         }
-        while self.told.first_key_value().is_some_and(|(&end_ms, _)| done(end_ms)) {
+        while let Some((&end_ms, _)) = self.told.first_key_value().filter(|(end_ms, _)| done(**end_ms)) {
             self.told.pop_first();
+            self.unsaved.told(end_ms);
         }
     }
 
@@ -311,5 +328,13 @@ impl Operator for WindowAggregate {
             self.update(|window| window.end_ms <= fired_ms, out)?;
         }
         Ok(())
+    }
+
+    fn snapshot(&mut self, changes: &mut StateChanges) -> Result<()> {
+        self.save(changes)
+    }
+
+    fn restore(&mut self, state: State) -> Result<()> {
+        self.load(state)
     }
 }

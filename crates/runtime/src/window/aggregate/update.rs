@@ -28,14 +28,18 @@ impl WindowAggregate {
         let windows = self.spec.assigner.windows(pane_ms).take_while(|window| window.end_ms <= last_ms);
         let now = Instant::now();
         for window in windows.filter(|window| window.end_ms >= opens_at_ms) {
-            if window.end_ms > self.fired_ms {
-                self.early.iter_mut().for_each(|pace| pace.arm_at_once(now));
-            } else if self.spec.lateness_ms > 0 {
-                self.late.iter_mut().for_each(|pace| pace.arm(now));
-            } else {
-                continue;
+            if window.end_ms > self.fired_ms || self.spec.lateness_ms > 0 {
+                self.arm(window, now);
+                self.dirty.insert(window);
             }
-            self.dirty.insert(window);
+        }
+    }
+
+    /// The window has something to tell, now or at its pace.
+    pub(super) fn arm(&mut self, window: Window, now: Instant) {
+        match window.end_ms > self.fired_ms {
+            true => self.early.iter_mut().for_each(|pace| pace.arm_at_once(now)),
+            false => self.late.iter_mut().for_each(|pace| pace.arm(now)),
         }
     }
 
@@ -48,6 +52,7 @@ impl WindowAggregate {
             let old = self.told.get(&window.end_ms).unwrap_or(&none);
             emit_in_pieces(&changes(old, &new, self.key_columns())?, out);
             self.told.insert(window.end_ms, new);
+            self.unsaved.told(window.end_ms);
         }
         Ok(())
     }

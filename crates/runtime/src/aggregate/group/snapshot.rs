@@ -1,0 +1,79 @@
+//! What the snapshots of groups hold: the partial states of each, in pages. The results are made again of them.
+
+use tidemill_core::{Error, Result};
+use tidemill_state::{Section, State, StateChanges};
+
+use super::GroupAggregate;
+use crate::operator::fitting;
+use crate::operator::pages::{PageChange, Pages};
+
+/// By page: groups with their partial states.
+const GROUPS: &str = "groups";
+/// Is there if the result of no rows was told.
+const NONE: &str = "none";
+
+/// What has changed since the last snapshot.
+#[derive(Debug, Default)]
+pub(super) struct Unsaved {
+    pages: Pages,
+    /// Whether the last snapshot has the result of no rows.
+    none: bool,
+}
+
+impl Unsaved {
+    pub(super) fn touch(&mut self, groups: &[usize]) {
+        groups.iter().for_each(|&group| self.pages.touch(group));
+    }
+}
+
+impl GroupAggregate {
+    pub(super) fn save(&mut self, changes: &mut StateChanges) -> Result<()> {
+        let count = self.states.len();
+        for (page, change) in self.unsaved.pages.take(count, |groups| groups.len()) {
+            let section = Section::new(GROUPS, page as i64);
+            match change {
+                PageChange::Append(groups) => changes.append(section, self.states.get(&groups)?),
+                PageChange::Anew => {
+                    let groups: Vec<usize> = Pages::slots(page, count).collect();
+                    changes.replace(section, vec![self.states.get(&groups)?]);
+                }
+            }
+        }
+        let none = count == 0 && self.results.is_set(0);
+        if none && !self.unsaved.none {
+            changes.replace_numbers(NONE, [0])?;
+            self.unsaved.none = true;
+        }
+        Ok(())
+    }
+
+    pub(super) fn load(&mut self, mut state: State) -> Result<()> {
+        for (number, batches) in state.take_all(GROUPS) {
+            for rows in fitting(GROUPS, batches, &self.partials)? {
+                // Groups are numbered as they come, here as before.
+                let groups = self.groups_of(&rows)?;
+                for &group in &groups {
+                    if Pages::page_of(group) as i64 != number {
+                        let section = Section::new(GROUPS, number);
+                        return Err(Error::data(format!("the section '{section}' of the state holds group {group}")));
+                    }
+                    self.unsaved.pages.restore(group);
+                }
+                self.states.set(&groups, rows)?;
+            }
+        }
+        for page in 0..Pages::count(self.states.len()) {
+            let groups: Vec<usize> = Pages::slots(page, self.states.len()).collect();
+            let results = self.merged(&[self.states.get(&groups)?])?.results()?;
+            self.results.set(&groups, self.rows(&self.schema, results)?)?;
+        }
+        if !state.take_numbers(NONE)?.is_empty() {
+            self.results.set(&[0], self.results_of_none()?)?;
+            self.unsaved.none = true;
+        }
+        state.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests;

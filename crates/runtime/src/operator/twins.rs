@@ -1,0 +1,172 @@
+//! An operator, and a twin that is made anew from its snapshots now and then: they must emit the same.
+
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::time::{Duration, Instant};
+
+use arrow::array::RecordBatch;
+use arrow::util::display::{ArrayFormatter, FormatOptions};
+use tempfile::TempDir;
+use tidemill_core::{Epoch, EventBatch, Result, Watermark};
+use tidemill_state::checkpoint::{CheckpointStore, Place, Retention, Snapshot};
+use tidemill_state::{Change, Section, State, StateChanges};
+
+use super::{Operator, Output};
+
+/// The name of the operator in its checkpoints.
+const OWNER: &str = "twin";
+
+pub(crate) struct Twins<O> {
+    make: Box<dyn Fn() -> O>,
+    /// Never asked for a snapshot.
+    pub(crate) plain: O,
+    pub(crate) twin: O,
+    /// What the twin's snapshots have left.
+    state: State,
+    /// The rows of its sections.
+    rows: BTreeMap<Section, usize>,
+    checkpoints: Option<Checkpoints>,
+    epoch: u64,
+    now: Instant,
+}
+
+/// Checkpoints on disk.
+struct Checkpoints {
+    folder: TempDir,
+    store: CheckpointStore,
+}
+
+impl Checkpoints {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        Self { store: Self::store(&folder), folder }
+    }
+
+    fn store(folder: &TempDir) -> CheckpointStore {
+        let place = Place::Folder(folder.path().to_owned());
+        CheckpointStore::new(place, Retention(1), String::new())
+    }
+}
+
+impl<O: Operator> Twins<O> {
+    /// `on_disk`: whether snapshots go through files.
+    pub(crate) fn new(on_disk: bool, make: impl Fn() -> O + 'static) -> Self {
+        Self {
+            plain: make(),
+            twin: make(),
+            make: Box::new(make),
+            state: State::default(),
+            rows: BTreeMap::new(),
+            checkpoints: on_disk.then(Checkpoints::new),
+            epoch: 0,
+            now: Instant::now(),
+        }
+    }
+
+    fn both(&mut self, what: impl Debug, act: impl Fn(&mut O, &mut Output) -> Result<()>) {
+        let (mut of_plain, mut of_twin) = (Output::default(), Output::default());
+        act(&mut self.plain, &mut of_plain).unwrap();
+        act(&mut self.twin, &mut of_twin).unwrap();
+        assert_eq!(lines(&mut of_plain), lines(&mut of_twin), "after {what:?}");
+    }
+
+    pub(crate) fn batch(&mut self, batch: &EventBatch) {
+        self.both(batch, |operator, out| operator.on_batch(batch.clone(), out));
+    }
+
+    pub(crate) fn watermark(&mut self, watermark: Watermark) {
+        self.both(watermark, |operator, out| {
+            operator.on_watermark(watermark, out)?;
+            while operator.unfinished() {
+                operator.on_watermark(watermark, out)?;
+            }
+            Ok(())
+        });
+    }
+
+    pub(crate) fn pause(&mut self) {
+        self.both("a pause", |operator, out| operator.on_pause(out));
+    }
+
+    /// What waits for a time of day is done.
+    pub(crate) fn timer(&mut self) {
+        if self.plain.timer().is_some() || self.twin.timer().is_some() {
+            self.now += Duration::from_secs(3600);
+            let now = self.now;
+            self.both("a timer", |operator, out| operator.on_timer(now, out));
+        }
+    }
+
+    /// How many rows the snapshot has.
+    pub(crate) fn barrier(&mut self) -> usize {
+        self.epoch += 1;
+        let epoch = Epoch(self.epoch);
+        self.both(epoch, |operator, out| operator.on_barrier(epoch, out));
+        let mut changes = StateChanges::default();
+        self.twin.snapshot(&mut changes).unwrap();
+        let count = |batches: &[RecordBatch]| batches.iter().map(RecordBatch::num_rows).sum::<usize>();
+        let mut written = 0;
+        for (section, change) in changes.clone().into_changes() {
+            match change {
+                Change::Append(batch) => {
+                    *self.rows.entry(section).or_default() += (written += batch.num_rows(), batch.num_rows()).1
+                }
+                Change::Replace(batches) => {
+                    drop(self.rows.insert(section, (written += count(&batches), count(&batches)).1))
+                }
+                Change::Remove => drop(self.rows.remove(&section)),
+            }
+        }
+        if let Some(checkpoints) = &mut self.checkpoints {
+            let snapshot = Snapshot { epoch, finished: false, changes: vec![(OWNER.to_owned(), changes.clone())] };
+            waited(checkpoints.store.write(snapshot)).unwrap();
+        }
+        self.state.apply(changes);
+        written
+    }
+
+    /// The twin is thrown away with all that it got since the last barrier; so nothing must have come since.
+    pub(crate) fn restore(&mut self) {
+        let state = match &mut self.checkpoints {
+            None => self.state.clone(),
+            Some(checkpoints) => {
+                checkpoints.store = Checkpoints::store(&checkpoints.folder);
+                let states = waited(checkpoints.store.resume(false)).unwrap();
+                states.and_then(|mut states| states.remove(OWNER)).unwrap_or_default()
+            }
+        };
+        self.twin = (self.make)();
+        self.twin.restore(state).unwrap();
+    }
+
+    /// How many rows the snapshots have left.
+    pub(crate) fn saved_rows(&self) -> usize {
+        self.rows.values().sum()
+    }
+
+    /// What the snapshots have left; for states that do not fit.
+    pub(crate) fn state(&self) -> State {
+        self.state.clone()
+    }
+}
+
+fn waited<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+}
+
+/// What was emitted, a line a row, in an order of its own: that of groups that are told together is free.
+fn lines(out: &mut Output) -> Vec<String> {
+    let mut lines = vec![];
+    for (port, batch) in out.take() {
+        let options = FormatOptions::new();
+        let columns: Vec<_> =
+            batch.rows.columns().iter().map(|column| ArrayFormatter::try_new(column, &options).unwrap()).collect();
+        for row in 0..batch.num_rows() {
+            let values: Vec<String> = columns.iter().map(|column| column.value(row).to_string()).collect();
+            let kind = batch.kinds.as_ref().map_or("+I".to_owned(), |kinds| kinds[row].short().to_owned());
+            lines.push(format!("{port:?} {kind} {}", values.join(" ")));
+        }
+    }
+    lines.sort();
+    lines
+}

@@ -1,0 +1,128 @@
+//! What a window aggregate's snapshots hold: the parts of each pane, and what was told.
+//!
+//! A pane is a section that grows as the pane does, by parts that are shared, not copied. Where the pane is compacted,
+//! its section is written anew, which by then saves as much as it costs.
+
+use std::collections::BTreeSet;
+use std::time::Instant;
+
+use arrow::compute::concat_batches;
+use tidemill_core::{Error, Result};
+use tidemill_state::{Section, State, StateChanges};
+
+use super::{Pane, WindowAggregate};
+use crate::operator::fitting;
+use crate::window::Window;
+
+/// By its start: the partial states of a pane.
+const PANE: &str = "pane";
+/// By its end: what a window has told last.
+const TOLD: &str = "told";
+/// Windows that end at this or earlier have fired.
+const FIRED: &str = "fired";
+/// Starts and ends of windows that have something to tell.
+const DIRTY: &str = "dirty";
+
+/// What has changed since the last snapshot. Before the first, nothing is noted: that one tells all.
+#[derive(Debug, Default)]
+pub(super) struct Unsaved {
+    noted: bool,
+    /// Panes that have got parts, or are gone.
+    panes: BTreeSet<i64>,
+    /// Windows whose last results have changed, or are gone.
+    told: BTreeSet<i64>,
+    /// As the last snapshot has them.
+    fired_ms: Option<i64>,
+    dirty: BTreeSet<Window>,
+}
+
+impl Unsaved {
+    pub(super) fn pane(&mut self, pane_ms: i64) {
+        if self.noted {
+            self.panes.insert(pane_ms);
+        }
+    }
+
+    pub(super) fn told(&mut self, end_ms: i64) {
+        if self.noted {
+            self.told.insert(end_ms);
+        }
+    }
+}
+
+impl WindowAggregate {
+    pub(super) fn save(&mut self, changes: &mut StateChanges) -> Result<()> {
+        if !self.unsaved.noted {
+            self.unsaved.noted = true;
+            self.unsaved.panes = self.panes.keys().copied().collect();
+            self.unsaved.told = self.told.keys().copied().collect();
+        }
+        for pane_ms in std::mem::take(&mut self.unsaved.panes) {
+            self.save_pane(pane_ms, changes);
+        }
+        for end_ms in std::mem::take(&mut self.unsaved.told) {
+            let section = Section::new(TOLD, end_ms);
+            match self.told.get(&end_ms) {
+                Some(results) => changes.replace(section, vec![results.clone()]),
+                None => changes.remove(section),
+            }
+        }
+        if self.unsaved.fired_ms != Some(self.fired_ms) {
+            changes.replace_numbers(FIRED, [self.fired_ms])?;
+            self.unsaved.fired_ms = Some(self.fired_ms);
+        }
+        if self.unsaved.dirty != self.dirty {
+            changes.replace_numbers(DIRTY, self.dirty.iter().flat_map(|window| [window.start_ms, window.end_ms]))?;
+            self.unsaved.dirty.clone_from(&self.dirty);
+        }
+        Ok(())
+    }
+
+    fn save_pane(&mut self, pane_ms: i64, changes: &mut StateChanges) {
+        let section = Section::new(PANE, pane_ms);
+        match self.panes.get_mut(&pane_ms) {
+            None => changes.remove(section),
+            Some(Pane { parts, saved_parts: saved @ 0, .. }) => {
+                changes.replace(section, parts.clone());
+                *saved = parts.len();
+            }
+            Some(Pane { parts, saved_parts: saved, .. }) => {
+                parts[*saved..].iter().for_each(|part| changes.append(section.clone(), part.clone()));
+                *saved = parts.len();
+            }
+        }
+    }
+
+    pub(super) fn load(&mut self, mut state: State) -> Result<()> {
+        if let [fired_ms] = state.take_numbers(FIRED)?[..] {
+            self.fired_ms = fired_ms;
+        }
+        for (pane_ms, parts) in state.take_all(PANE) {
+            let parts = fitting(PANE, parts, &self.partials)?;
+            parts.iter().for_each(|part| self.mark_stragglers(pane_ms, part));
+            let rows = parts.iter().map(|part| part.num_rows()).sum();
+            // How many of them compacting would leave is not known.
+            let pane = Pane { rows, compacted_rows: rows / 2, saved_parts: parts.len(), parts };
+            self.panes.insert(pane_ms, pane);
+        }
+        for (end_ms, results) in state.take_all(TOLD) {
+            let results = concat_batches(&self.schema, &fitting(TOLD, results, &self.schema)?)?;
+            self.told.insert(end_ms, results);
+        }
+        let dirty = state.take_numbers(DIRTY)?;
+        let (bounds, &[]) = dirty.as_chunks() else {
+            return Err(Error::data(format!("the section '{DIRTY}' of the state holds a start without an end")));
+        };
+        self.dirty = bounds.iter().map(|&[start_ms, end_ms]| Window { start_ms, end_ms }).collect();
+        let now = Instant::now();
+        for window in self.dirty.clone() {
+            self.arm(window, now);
+        }
+        let (fired_ms, dirty) = (Some(self.fired_ms), self.dirty.clone());
+        self.unsaved = Unsaved { noted: true, fired_ms, dirty, ..Unsaved::default() };
+        state.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests;
