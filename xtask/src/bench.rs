@@ -57,7 +57,8 @@ fn measured(
     inputs: &Inputs,
     checkout: &Checkout,
 ) -> Result<Vec<Measured>, String> {
-    let asked = |program: &Program| *program == Program::Tidemill || options.peers.contains(program);
+    let always = [Program::Tidemill, Program::Checkpointed];
+    let asked = |program: &Program| always.contains(program) || options.peers.contains(program);
     let mut contenders = vec![];
     for program in Program::ALL.into_iter().filter(asked) {
         contenders.extend(Contender::of(program, workload, inputs, checkout)?);

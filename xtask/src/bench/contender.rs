@@ -17,6 +17,12 @@ pub(super) struct Inputs {
     pub(super) events: u64,
 }
 
+/// Where a run keeps its checkpoints.
+const DATA_DIR: &str = "data";
+
+/// What stands before the SQL of a run with checkpoints.
+const EVERY_SECOND: &str = "SET 'execution.checkpointing.interval' = '1 s';\n";
+
 /// One program and its workload.
 pub(super) struct Contender {
     pub(super) program: Program,
@@ -33,7 +39,8 @@ impl Contender {
         checkout: &Checkout,
     ) -> Result<Option<Self>, String> {
         let template = format!("bench/{}/{}", workload.name, program.file());
-        if !checkout.path(&template).exists() {
+        let checkpointed = program == Program::Checkpointed;
+        if !checkout.path(&template).exists() || (checkpointed && !workload.checkpointed()) {
             return Ok(None);
         }
         let folder = cache::folder()?.join("bench/work").join(workload.name).join(program.name());
@@ -44,6 +51,7 @@ impl Contender {
             .replace("$data", &inputs.data.to_string_lossy())
             .replace("$out", &folder.join("out").to_string_lossy())
             .replace("$events", &inputs.events.to_string());
+        let text = if checkpointed { format!("{EVERY_SECOND}{text}") } else { text };
         fs::write(&file, text).map_err(|e| format!("cannot write {}: {e}", file.display()))?;
         let mut command = command(program, workload, &file, inputs, checkout)?;
         command.current_dir(&folder);
@@ -53,8 +61,10 @@ impl Contender {
     /// One run, which begins with no answer there.
     pub(super) fn run(&mut self) -> Result<Cost, String> {
         let out = self.out();
-        if out.exists() {
-            fs::remove_dir_all(&out).map_err(|e| format!("cannot remove {}: {e}", out.display()))?;
+        for folder in [&out, &self.folder.join(DATA_DIR)] {
+            if folder.exists() {
+                fs::remove_dir_all(folder).map_err(|e| format!("cannot remove {}: {e}", folder.display()))?;
+            }
         }
         fs::create_dir(&out).map_err(|e| format!("cannot create {}: {e}", out.display()))?;
         measure::run(&mut self.command, &self.folder.join("log"))
@@ -82,6 +92,10 @@ fn command(
         Program::Tidemill => {
             command = Command::new(&inputs.tidemill);
             command.arg("run").arg(file).args(workload.batch.then_some("--batch"));
+        }
+        Program::Checkpointed => {
+            command = Command::new(&inputs.tidemill);
+            command.arg("run").arg(file).args(["--data-dir", DATA_DIR]);
         }
         Program::DuckDb => {
             command = Command::new(peers::python(checkout)?);

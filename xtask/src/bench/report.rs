@@ -55,7 +55,7 @@ pub(super) fn print(workload: &Workload, results: &[Result], events: u64) -> Vec
             (rows, false) => format!("{rows} rows, not those of tidemill"),
         };
         let (program, cpu, megabytes) = (result.program.name(), result.cpu().as_secs_f64(), result.megabytes());
-        println!("  {program:<9}{seconds:>8.3} s {ratio:>7.2}x {cpu:>8.3} s cpu {megabytes:>6.0} MB  {answer}");
+        println!("  {program:<16}{seconds:>8.3} s {ratio:>7.2}x {cpu:>8.3} s cpu {megabytes:>6.0} MB  {answer}");
     }
     let verdicts = ours.map(|ours| workload.reaches.iter().map(|reach| verdict(*reach, ours, results, events)));
     let mut missed = vec![];
@@ -96,6 +96,11 @@ fn verdict(reach: Reach, ours: &Result, results: &[Result], events: u64) -> Verd
         Reach::FasterThan(peer, least) => {
             let ratio = times_of(peer).map(f64::recip);
             let reach = format!("{least} times as fast as {}{}", peer.name(), told(ratio));
+            Verdict { reach, reached: ratio.map(|ratio| ratio >= least) }
+        }
+        Reach::ShareWithCheckpoints(least) => {
+            let ratio = times_of(Program::Checkpointed);
+            let reach = format!("with checkpoints {least} of the throughput{}", told(ratio));
             Verdict { reach, reached: ratio.map(|ratio| ratio >= least) }
         }
         Reach::Megabytes(most) => {
