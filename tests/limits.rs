@@ -63,24 +63,47 @@ fn a_broken_line_of_100_mb_is_shown_in_one_paragraph() {
     }
 }
 
+/// Lets no file grow beyond `bytes`, as a full disk would.
+fn limit_file_size(command: &mut std::process::Command, bytes: libc::rlim_t) {
+    let limit = libc::rlimit { rlim_cur: bytes, rlim_max: bytes };
+    // SAFETY: both calls may be made between fork and exec, and touch no memory but `limit`.
+    unsafe {
+        command.pre_exec(move || {
+            // Without this the signal ends the process before it can say why.
+            libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
+            match libc::setrlimit(libc::RLIMIT_FSIZE, &limit) {
+                0 => Ok(()),
+                _ => Err(std::io::Error::last_os_error()),
+            }
+        });
+    }
+}
+
+#[test]
+fn a_saved_live_run_is_whole_or_not_there() {
+    let folder = fresh();
+    let sql = [MANY_ROWS, "SELECT id FROM numbers;"].concat();
+    fs::write(folder.path().join("q.sql"), sql).unwrap();
+    let save = ["reconcile", "q.sql", "--save-live", "live"];
+    let mut command = Program::in_folder(folder.path()).command(&save);
+    limit_file_size(&mut command, 50_000);
+    let output = command.output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.starts_with("error: cannot write 'live/query.jsonl': File too large"), "{stderr}");
+    assert!(stderr.contains("ulimit -f") && !stderr.contains("--save-live wrote"), "{stderr}");
+    assert_eq!(names(folder.path()), ["q.sql"]);
+    assert_eq!(Program::in_folder(folder.path()).run(&save).code, Some(0));
+    assert_eq!(names(&folder.path().join("live")), ["query.jsonl", "query.late.jsonl"]);
+}
+
 #[test]
 fn a_file_that_may_grow_no_more_leaves_nothing() {
     for arguments in both_modes() {
         let folder = fresh();
         fs::write(folder.path().join("q.sql"), [MANY_ROWS, TO_FILES].concat()).unwrap();
         let mut command = Program::in_folder(folder.path()).command(arguments);
-        let limit = libc::rlimit { rlim_cur: 50_000, rlim_max: 50_000 };
-        // SAFETY: both calls may be made between fork and exec, and touch no memory but `limit`.
-        unsafe {
-            command.pre_exec(move || {
-                // Without this the signal ends the process before it can say why.
-                libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
-                match libc::setrlimit(libc::RLIMIT_FSIZE, &limit) {
-                    0 => Ok(()),
-                    _ => Err(std::io::Error::last_os_error()),
-                }
-            });
-        }
+        limit_file_size(&mut command, 50_000);
         let output = command.output().unwrap();
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{stderr}");

@@ -7,6 +7,7 @@ mod outputs;
 mod report;
 mod stdout;
 mod table;
+mod whole_files;
 
 use std::process::ExitCode;
 

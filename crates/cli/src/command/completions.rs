@@ -6,8 +6,11 @@ use std::process::ExitCode;
 
 use clap::{Args, Command};
 use clap_complete::Shell;
+use clap_mangen::Man;
 use tidemill_connectors::console::Console;
 use tidemill_core::{Error, Result};
+
+use crate::whole_files::WholeFiles;
 
 /// Print the completions of a shell
 #[derive(Debug, Args)]
@@ -45,12 +48,21 @@ pub(crate) struct ManArguments {
 
 /// Writes the man pages of `command`.
 pub(crate) fn man(arguments: &ManArguments, command: Command) -> Result<ExitCode> {
-    let folder = &arguments.folder;
-    let written = std::fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(command, folder));
-    written.map_err(|e| {
-        Error::unavailable(format!("the man pages can't be written to '{}': {e}", folder.display()))
-            .because(e)
-            .hint("give a folder that you may write to")
-    })?;
+    let mut command = command.disable_help_subcommand(true);
+    command.build();
+    let mut files = WholeFiles::create(&arguments.folder)?;
+    write_pages(command, &mut files)?;
+    files.finish()?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The page of a command, and those of the commands below it.
+fn write_pages(command: Command, files: &mut WholeFiles) -> Result<()> {
+    for below in command.get_subcommands().filter(|below| !below.is_hide_set()).cloned() {
+        write_pages(below, files)?;
+    }
+    let page = Man::new(command);
+    let mut text = vec![];
+    page.render(&mut text).map_err(|e| Error::internal(format!("a man page can't be made: {e}")).because(e))?;
+    files.write(&page.get_filename(), &text)
 }

@@ -91,7 +91,7 @@ impl Infer for FileInference {
             InferredFormat::Csv => self.csv(&files)?,
             InferredFormat::Parquet => (parquet(&files)?, vec![]),
         };
-        let (columns, partitioned_by) = with_folders(&columns, &files);
+        let (columns, partitioned_by) = with_folders(&columns, path, &files)?;
         let own = [("connector", "filesystem"), ("path", path), ("format", &format.to_string())];
         let own = own.map(|(key, value)| (key.to_owned(), value.to_owned()));
         let advice = format!(
@@ -177,18 +177,27 @@ fn format_of(path: &str, files: &[Found]) -> Result<InferredFormat> {
     found.map(|(format, _)| format).ok_or_else(|| Error::internal("a path without files has no format"))
 }
 
-/// The columns of the files, and those that folders such as `day=2026-11-29` say, if all files stand in such folders.
-fn with_folders(columns: &SchemaRef, files: &[Found]) -> (SchemaRef, Vec<String>) {
-    let names: Vec<String> = folders(&files[0]).into_iter().map(|(name, _)| name).collect();
-    let repeated = names.iter().enumerate().any(|(number, name)| names[..number].contains(name));
+/// The columns of the files, and those that folders such as `day=2026-11-29` say.
+///
+/// # Errors
+/// `Invalid` if only some files stand in such folders: without a word, columns would be missing that most rows have.
+fn with_folders(columns: &SchemaRef, path: &str, files: &[Found]) -> Result<(SchemaRef, Vec<String>)> {
+    let names = folder_names(&files[0]);
     let mut seen = vec![Seen::Nothing; names.len()];
     for file in files {
-        let folders = folders(file);
-        if repeated || !folders.iter().map(|(name, _)| name).eq(&names) {
-            return (Arc::clone(columns), vec![]);
+        if folder_names(file) != names {
+            return Err(other_folders(path, &files[0], file));
         }
+        let folders = folders(file);
         let values = folders.iter().map(|(_, value)| if value == USUAL_DEFAULT_NAME { "" } else { value.as_str() });
         seen.iter_mut().zip(values).for_each(|(seen, value)| seen.merge(of_text(value)));
+    }
+    if let Some(number) = (0..names.len()).find(|number| names[..*number].contains(&names[*number])) {
+        return Err(Error::invalid(format!(
+            "'{}' stands in two folders that say the column '{}'",
+            files[0].name, names[number]
+        ))
+        .hint("declare the table with a CREATE TABLE, and query that"));
     }
     // What a folder says is a whole number, a date, or text.
     let data_type = |seen: &Seen| match seen {
@@ -198,7 +207,29 @@ fn with_folders(columns: &SchemaRef, files: &[Found]) -> (SchemaRef, Vec<String>
     // A column that the files have too is read from the path, as in any partitioned table.
     let in_files = columns.fields().iter().filter(|field| !names.contains(field.name())).cloned();
     let in_paths = names.iter().zip(&seen).map(|(name, seen)| Arc::new(Field::new(name, data_type(seen), true)));
-    (Arc::new(Schema::new(in_files.chain(in_paths).collect::<Vec<_>>())), names)
+    Ok((Arc::new(Schema::new(in_files.chain(in_paths).collect::<Vec<_>>())), names))
+}
+
+/// The columns that a file's folders say, the outermost first.
+fn folder_names(file: &Found) -> Vec<String> {
+    folders(file).into_iter().map(|(name, _)| name).collect()
+}
+
+/// Two files whose folders do not say the same columns.
+fn other_folders(path: &str, first: &Found, other: &Found) -> Error {
+    let (in_first, in_other) = (folder_names(first), folder_names(other));
+    let (file, lacks) = match in_first.iter().find(|name| !in_other.contains(name)) {
+        Some(name) => (other, Some(name)),
+        None => (first, in_other.iter().find(|name| !in_first.contains(name))),
+    };
+    let message = match lacks {
+        Some(name) => format!("'{path}' holds files in folders '{name}=...', and '{}' is in none", file.name),
+        None => format!("the folders of '{}' and '{}' are not of the same columns in order", first.name, other.name),
+    };
+    Error::invalid(message).hint(
+        "move the file away, narrow the path with a pattern such as 'folder/*=*/*', or declare the table with a \
+         CREATE TABLE",
+    )
 }
 
 /// Names the file in an error.

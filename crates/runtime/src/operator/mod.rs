@@ -2,6 +2,7 @@
 
 mod calc;
 mod identity;
+pub(crate) mod noted;
 pub(crate) mod pages;
 mod pre_top_n;
 mod restored;

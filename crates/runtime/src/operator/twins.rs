@@ -104,18 +104,19 @@ impl<O: Operator> Twins<O> {
         self.both(epoch, |operator, out| operator.on_barrier(epoch, out));
         let mut changes = StateChanges::default();
         self.twin.snapshot(&mut changes).unwrap();
-        let count = |batches: &[RecordBatch]| batches.iter().map(RecordBatch::num_rows).sum::<usize>();
         let mut written = 0;
         for (section, change) in changes.clone().into_changes() {
-            match change {
-                Change::Append(batch) => {
-                    *self.rows.entry(section).or_default() += (written += batch.num_rows(), batch.num_rows()).1
+            let (before, batches) = match change {
+                Change::Append(batch) => (self.rows.remove(&section).unwrap_or(0), vec![batch]),
+                Change::Replace(batches) => (0, batches),
+                Change::Remove => {
+                    self.rows.remove(&section);
+                    continue;
                 }
-                Change::Replace(batches) => {
-                    drop(self.rows.insert(section, (written += count(&batches), count(&batches)).1))
-                }
-                Change::Remove => drop(self.rows.remove(&section)),
-            }
+            };
+            let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
+            self.rows.insert(section, before + rows);
+            written += rows;
         }
         if let Some(checkpoints) = &mut self.checkpoints {
             let snapshot = Snapshot { epoch, finished: false, changes: vec![(OWNER.to_owned(), changes.clone())] };

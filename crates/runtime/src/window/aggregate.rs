@@ -127,7 +127,7 @@ impl WindowAggregate {
     fn store(&mut self, pane_ms: i64, part: RecordBatch) -> Result<()> {
         self.mark_dirty(pane_ms, &part);
         self.mark_stragglers(pane_ms, &part);
-        self.unsaved.pane(pane_ms);
+        self.unsaved.panes.note(pane_ms);
         let pane = self.panes.entry(pane_ms).or_default();
         pane.rows += part.num_rows();
         pane.parts.push(part);
@@ -183,7 +183,7 @@ impl WindowAggregate {
         if self.spec.lateness_ms > 0 {
             self.told.insert(window.end_ms, results);
         }
-        self.unsaved.told(window.end_ms);
+        self.unsaved.told.note(window.end_ms);
         self.forget(watermark);
         Ok(())
     }
@@ -238,11 +238,11 @@ impl WindowAggregate {
         while let Some((&pane_ms, _)) = self.panes.first_key_value().filter(|(p, _)| done(assigner.last_end(**p))) {
             self.panes.pop_first();
             self.stragglers.remove(&pane_ms);
-            self.unsaved.pane(pane_ms);
+            self.unsaved.panes.note(pane_ms);
         }
         while let Some((&end_ms, _)) = self.told.first_key_value().filter(|(end_ms, _)| done(**end_ms)) {
             self.told.pop_first();
-            self.unsaved.told(end_ms);
+            self.unsaved.told.note(end_ms);
         }
     }
 

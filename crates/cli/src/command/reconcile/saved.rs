@@ -12,28 +12,34 @@ use tidemill_core::{Error, EventBatch, Result};
 use tidemill_deploy::{Capture, StatementCapture};
 use tidemill_sql::Pipeline;
 
+use crate::whole_files::WholeFiles;
+
 pub(super) fn save(folder: &Path, capture: &Capture) -> Result<()> {
-    fs::create_dir_all(folder).map_err(|e| failed(folder, "made", &e))?;
-    for (name, statement) in &capture.statements {
-        if statement.rows.iter().any(|batch| batch.kinds.is_some()) {
-            return Err(Error::invalid(format!(
-                "'{name}' updates its result, and only rows that are added can be saved"
-            ))
-            .hint("reconcile without --save-live"));
-        }
-        let rows: Vec<RecordBatch> = statement.rows.iter().map(|batch| batch.rows.clone()).collect();
-        write(&folder.join(format!("{name}.jsonl")), &rows)?;
-        write(&folder.join(format!("{name}.late.jsonl")), &statement.late)?;
+    if let Some((name, _)) = capture.statements.iter().find(|(_, statement)| updates(statement)) {
+        return Err(Error::invalid(format!(
+            "'{name}' updates its result, and only rows that are added can be saved"
+        ))
+        .hint("reconcile without --save-live"));
     }
-    Ok(())
+    let mut files = WholeFiles::create(folder)?;
+    for (name, statement) in &capture.statements {
+        let rows: Vec<RecordBatch> = statement.rows.iter().map(|batch| batch.rows.clone()).collect();
+        files.write(&format!("{name}.jsonl"), &lines(&rows)?)?;
+        files.write(&format!("{name}.late.jsonl"), &lines(&statement.late)?)?;
+    }
+    files.finish()
 }
 
-fn write(file: &Path, batches: &[RecordBatch]) -> Result<()> {
+fn updates(statement: &StatementCapture) -> bool {
+    statement.rows.iter().any(|batch| batch.kinds.is_some())
+}
+
+fn lines(batches: &[RecordBatch]) -> Result<Vec<u8>> {
     let mut lines = vec![];
     for batch in batches {
         JsonEncoder::new(batch.schema(), JsonOptions::default())?.encode(batch, None, &mut lines)?;
     }
-    fs::write(file, lines).map_err(|e| failed(file, "written", &e))
+    Ok(lines)
 }
 
 pub(super) fn load(folder: &Path, pipeline: &Pipeline) -> Result<Capture> {
@@ -52,14 +58,13 @@ pub(super) fn load(folder: &Path, pipeline: &Pipeline) -> Result<Capture> {
 }
 
 fn read(file: &Path, schema: SchemaRef) -> Result<Vec<RecordBatch>> {
-    let bytes = fs::read(file).map_err(|e| failed(file, "read", &e))?;
+    let bytes = fs::read(file).map_err(|e| {
+        Error::unavailable(format!("cannot read '{}': {e}", file.display()))
+            .because(e)
+            .hint("the folder is one that tidemill reconcile --save-live wrote")
+    })?;
     let decoder = JsonDecoder::new(schema, JsonOptions::default())?;
     let decoded = decoder.decode(&Buffer::from_vec(bytes), true);
     let decoded = decoded.map_err(|e| e.error.context(format!("{}, line {}", file.display(), e.offset + 1)))?;
     Ok(vec![decoded.rows])
-}
-
-fn failed(path: &Path, done: &str, e: &std::io::Error) -> Error {
-    Error::unavailable(format!("{} can't be {done}: {e}", path.display()))
-        .hint("the folder is one that tidemill reconcile --save-live wrote")
 }

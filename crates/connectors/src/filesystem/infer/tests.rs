@@ -102,8 +102,6 @@ fn folders_that_say_a_value_are_columns() {
         ("d/day=2026-01-02/hour=__DEFAULT_PARTITION__/x.json", row),
         ("e/day=1/x.json", row),
         ("e/day=a%2Fb/x.json", "{\"day\":5,\"b\":2}\n"),
-        ("f/day=1/x.json", row),
-        ("f/x.json", row),
     ]);
     let inferred = |path: &str| {
         let inferred = INFERENCE.infer(path, files.path()).unwrap();
@@ -113,7 +111,36 @@ fn folders_that_say_a_value_are_columns() {
     assert_eq!(inferred("d"), named("a BIGINT, day DATE, hour BIGINT", "day, hour"));
     assert_eq!(inferred("d/day=2026-01-01"), named("a BIGINT, day DATE, hour BIGINT", "day, hour"));
     assert_eq!(inferred("e"), named("a BIGINT, b BIGINT, day STRING", "day"));
-    assert_eq!(inferred("f"), named("a BIGINT", ""));
+}
+
+#[test]
+fn a_file_beside_the_folders_is_named() {
+    let row = "{\"a\":1}\n";
+    let files = folder(&[
+        ("f/day=1/x.json", row),
+        ("f/x.json", row),
+        ("g/day=1/hour=2/x.json", row),
+        ("g/day=1/x.json", row),
+        ("h/day=1/hour=2/x.json", row),
+        ("h/hour=2/day=1/x.json", row),
+        ("i/0.json", row),
+        ("i/day=1/x.json", row),
+        ("k/day=1/day=2/x.json", row),
+    ]);
+    for (path, message) in [
+        ("f", "'f' holds files in folders 'day=...', and 'f/x.json' is in none"),
+        ("g", "'g' holds files in folders 'hour=...', and 'g/day=1/x.json' is in none"),
+        (
+            "h",
+            "the folders of 'h/day=1/hour=2/x.json' and 'h/hour=2/day=1/x.json' are not of the same columns in order",
+        ),
+        ("i", "'i' holds files in folders 'day=...', and 'i/0.json' is in none"),
+        ("k", "'k/day=1/day=2/x.json' stands in two folders that say the column 'day'"),
+    ] {
+        let error = INFERENCE.infer(path, files.path()).unwrap_err();
+        assert_eq!((error.message(), error.kind()), (message, ErrorKind::Invalid));
+    }
+    assert_eq!(columns(&INFERENCE.infer("f/*=*/*", files.path()).unwrap()), "a BIGINT, day BIGINT");
 }
 
 #[test]

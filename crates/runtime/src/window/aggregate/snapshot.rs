@@ -12,6 +12,7 @@ use tidemill_state::{Section, State, StateChanges};
 
 use super::{Pane, WindowAggregate};
 use crate::operator::fitting;
+use crate::operator::noted::Noted;
 use crate::window::Window;
 
 /// By its start: the partial states of a pane.
@@ -23,44 +24,24 @@ const FIRED: &str = "fired";
 /// Starts and ends of windows that have something to tell.
 const DIRTY: &str = "dirty";
 
-/// What has changed since the last snapshot. Before the first, nothing is noted: that one tells all.
+/// What has changed since the last snapshot.
 #[derive(Debug, Default)]
 pub(super) struct Unsaved {
-    noted: bool,
     /// Panes that have got parts, or are gone.
-    panes: BTreeSet<i64>,
+    pub(super) panes: Noted<i64>,
     /// Windows whose last results have changed, or are gone.
-    told: BTreeSet<i64>,
+    pub(super) told: Noted<i64>,
     /// As the last snapshot has them.
     fired_ms: Option<i64>,
     dirty: BTreeSet<Window>,
 }
 
-impl Unsaved {
-    pub(super) fn pane(&mut self, pane_ms: i64) {
-        if self.noted {
-            self.panes.insert(pane_ms);
-        }
-    }
-
-    pub(super) fn told(&mut self, end_ms: i64) {
-        if self.noted {
-            self.told.insert(end_ms);
-        }
-    }
-}
-
 impl WindowAggregate {
     pub(super) fn save(&mut self, changes: &mut StateChanges) -> Result<()> {
-        if !self.unsaved.noted {
-            self.unsaved.noted = true;
-            self.unsaved.panes = self.panes.keys().copied().collect();
-            self.unsaved.told = self.told.keys().copied().collect();
-        }
-        for pane_ms in std::mem::take(&mut self.unsaved.panes) {
+        for pane_ms in self.unsaved.panes.take(self.panes.keys().copied()) {
             self.save_pane(pane_ms, changes);
         }
-        for end_ms in std::mem::take(&mut self.unsaved.told) {
+        for end_ms in self.unsaved.told.take(self.told.keys().copied()) {
             let section = Section::new(TOLD, end_ms);
             match self.told.get(&end_ms) {
                 Some(results) => changes.replace(section, vec![results.clone()]),
@@ -118,8 +99,10 @@ impl WindowAggregate {
         for window in self.dirty.clone() {
             self.arm(window, now);
         }
-        let (fired_ms, dirty) = (Some(self.fired_ms), self.dirty.clone());
-        self.unsaved = Unsaved { noted: true, fired_ms, dirty, ..Unsaved::default() };
+        self.unsaved.panes.begin();
+        self.unsaved.told.begin();
+        self.unsaved.fired_ms = Some(self.fired_ms);
+        self.unsaved.dirty.clone_from(&self.dirty);
         state.finish()
     }
 }

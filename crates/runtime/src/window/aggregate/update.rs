@@ -52,7 +52,7 @@ impl WindowAggregate {
             let old = self.told.get(&window.end_ms).unwrap_or(&none);
             emit_in_pieces(&changes(old, &new, self.key_columns())?, out);
             self.told.insert(window.end_ms, new);
-            self.unsaved.told(window.end_ms);
+            self.unsaved.told.note(window.end_ms);
         }
         Ok(())
     }

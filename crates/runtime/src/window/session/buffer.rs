@@ -12,7 +12,7 @@ use crate::aggregate::{Aggregation, Table};
 use crate::operator::evaluate;
 
 /// Compact when there are this many rows more than twice what the last compaction left.
-const COMPACT_ROWS: usize = 64 * 1024;
+const COMPACT_ROWS: usize = if cfg!(test) { 8 } else { 64 * 1024 };
 
 /// Rows and partial states, each with the number of its session.
 pub(super) struct Buffer {
@@ -20,16 +20,21 @@ pub(super) struct Buffer {
     /// `session`, the groups.
     key: Vec<FieldRef>,
     /// The key, the states.
-    states_schema: SchemaRef,
-    rows: Vec<(Vec<SessionId>, RecordBatch)>,
+    pub(super) states_schema: SchemaRef,
+    pub(super) rows_schema: SchemaRef,
+    /// Rows of `rows_schema`.
+    pub(super) rows: Vec<(Vec<SessionId>, RecordBatch)>,
     /// Rows of `states_schema`.
-    states: Vec<RecordBatch>,
-    buffered_rows: usize,
-    compacted_rows: usize,
+    pub(super) states: Vec<RecordBatch>,
+    pub(super) buffered_rows: usize,
+    pub(super) compacted_rows: usize,
+    /// So many of `rows` are in the last snapshot, and the states; `None` if it has others, or none.
+    pub(super) saved_rows: Option<usize>,
 }
 
 impl Buffer {
-    pub(super) fn new(aggregation: Aggregation) -> Result<Self> {
+    /// For rows with the columns of `rows_schema`.
+    pub(super) fn new(aggregation: Aggregation, rows_schema: SchemaRef) -> Result<Self> {
         let mut key: Vec<FieldRef> = vec![Arc::new(Field::new("session", DataType::UInt32, false))];
         key.extend(aggregation.group_fields());
         let mut fields = key.clone();
@@ -38,10 +43,12 @@ impl Buffer {
             aggregation,
             key,
             states_schema: Arc::new(Schema::new(fields)),
+            rows_schema,
             rows: vec![],
             states: vec![],
             buffered_rows: 0,
             compacted_rows: 0,
+            saved_rows: None,
         })
     }
 
@@ -67,6 +74,7 @@ impl Buffer {
         }
         self.buffered_rows = groups;
         self.compacted_rows = groups;
+        self.saved_rows = None;
         Ok(())
     }
 

@@ -19,6 +19,7 @@ mod buffer;
 mod operator;
 mod pending;
 mod sessions;
+mod snapshot;
 mod told;
 
 pub use operator::{SessionAggregate, SessionSpec};

@@ -10,6 +10,7 @@ use arrow::array::{
 use arrow::compute::{filter_record_batch, not};
 use arrow::datatypes::{DataType, SchemaRef, TimeUnit, TimestampMillisecondType, UInt32Type};
 use tidemill_core::{Error, EventBatch, Result, Watermark};
+use tidemill_state::{State, StateChanges};
 
 use super::buffer::Buffer;
 use super::pending::{Pending, Ready};
@@ -64,15 +65,15 @@ impl SessionSpec {
 /// [`WindowAggregate`]'s.
 pub struct SessionAggregate {
     // Configuration.
-    spec: SessionSpec,
+    pub(super) spec: SessionSpec,
     time_zone: Option<Arc<str>>,
-    schema: SchemaRef,
+    pub(super) schema: SchemaRef,
     metrics: Arc<WindowMetrics>,
     // State.
-    pending: Pending,
-    sessions: Sessions,
-    buffer: Buffer,
-    told: Told,
+    pub(super) pending: Pending,
+    pub(super) sessions: Sessions,
+    pub(super) buffer: Buffer,
+    pub(super) told: Told,
     // Processing time: never part of a snapshot.
     early: Option<Pace>,
     late: Option<Pace>,
@@ -95,7 +96,7 @@ impl SessionAggregate {
             told: Told::default(),
             early: spec.early_fire.map(Pace::new),
             late: spec.late_fire.map(Pace::new),
-            buffer: Buffer::new(spec.aggregation.clone())?,
+            buffer: Buffer::new(spec.aggregation.clone(), Arc::clone(input))?,
             spec,
         })
     }
@@ -207,7 +208,7 @@ impl SessionAggregate {
     }
 
     /// Rows have joined sessions: those that tell at a pace will.
-    fn arm(&mut self) {
+    pub(super) fn arm(&mut self) {
         let now = Instant::now();
         self.early.iter_mut().for_each(|pace| pace.arm(now));
         self.late.iter_mut().for_each(|pace| pace.arm(now));
@@ -282,6 +283,14 @@ impl Operator for SessionAggregate {
         let late = self.late.as_mut().is_some_and(|pace| pace.take(now));
         let ids = self.sessions.take_changed(|sessions, id| if sessions.is_open(id) { early } else { late });
         self.tell(ids, out)
+    }
+
+    fn snapshot(&mut self, changes: &mut StateChanges) -> Result<()> {
+        self.save(changes)
+    }
+
+    fn restore(&mut self, state: State) -> Result<()> {
+        self.load(state)
     }
 }
 

@@ -1,15 +1,25 @@
 //! Rows that wait until the watermark has passed their own, and the order in which they are judged.
 
+mod snapshot;
+
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow::array::{BooleanArray, RecordBatch, UInt32Array};
 use arrow::compute::{concat_batches, take_record_batch};
 use tidemill_core::{Error, EventBatch, Lineage, Result, Watermark};
 
+use crate::operator::noted::Noted;
+
 /// Rows that wait.
 #[derive(Debug, Default)]
 pub(super) struct Pending {
-    batches: Vec<EventBatch>,
+    /// By number, in the order in which they came.
+    batches: BTreeMap<i64, EventBatch>,
+    /// The number of the next batch.
+    next: i64,
+    /// Batches that came, have lost rows, or are gone.
+    unsaved: Noted<i64>,
 }
 
 /// Rows in the order in which they are judged.
@@ -49,23 +59,28 @@ impl Position {
 
 impl Pending {
     pub(super) fn push(&mut self, batch: EventBatch) {
-        self.batches.push(batch);
+        self.unsaved.note(self.next);
+        self.batches.insert(self.next, batch);
+        self.next += 1;
     }
 
     /// Takes out the rows whose watermark the operator's has passed: none that comes before them is
     /// still to come.
     pub(super) fn ready(&mut self, watermark: Watermark) -> Result<Option<Ready>> {
         let mut batches = vec![];
-        let mut waiting = vec![];
-        for batch in self.batches.drain(..) {
+        let mut waiting = BTreeMap::new();
+        for (number, batch) in std::mem::take(&mut self.batches) {
             let passed = passed(&batch, watermark)?;
-            match passed.true_count() {
-                0 => waiting.push(batch),
-                all if all == batch.num_rows() => batches.push(batch),
-                _ => {
-                    batches.push(batch.filter(&passed)?);
-                    waiting.push(batch.filter(&arrow::compute::not(&passed)?)?);
-                }
+            if passed.true_count() == 0 {
+                waiting.insert(number, batch);
+                continue;
+            }
+            self.unsaved.note(number);
+            if passed.true_count() == batch.num_rows() {
+                batches.push(batch);
+            } else {
+                batches.push(batch.filter(&passed)?);
+                waiting.insert(number, batch.filter(&arrow::compute::not(&passed)?)?);
             }
         }
         self.batches = waiting;

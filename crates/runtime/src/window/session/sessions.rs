@@ -1,9 +1,11 @@
 //! Who belongs together: the sessions of every key, open and lately closed.
 
+mod snapshot;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, UInt32Array};
+use arrow::array::{ArrayRef, RecordBatch, UInt32Array};
 use arrow::compute::take;
 use arrow::datatypes::{FieldRef, Schema, SchemaRef};
 use datafusion::logical_expr::EmitTo;
@@ -11,9 +13,14 @@ use datafusion::physical_plan::aggregates::group_values::{GroupValues, new_group
 use datafusion::physical_plan::aggregates::order::GroupOrdering;
 use tidemill_core::{Result, Watermark};
 
+use snapshot::Unsaved;
+
 use crate::engine_error;
 use crate::metrics::LateReason;
 use crate::window::Window;
+
+/// The table of keys is made anew when it has so many keys more than twice those that have a session.
+const SLACK_KEYS: usize = if cfg!(test) { 2 } else { 1024 };
 
 /// A session's number; reused once nothing speaks of it any more.
 pub(super) type SessionId = u32;
@@ -60,6 +67,12 @@ impl State {
 struct Session {
     window: Window,
     state: State,
+    /// The number of its key.
+    key: u32,
+}
+
+impl Session {
+    const FREE: Self = Self { window: Window { start_ms: 0, end_ms: 0 }, state: State::Free, key: 0 };
 }
 
 /// The sessions of all keys of one subtask.
@@ -80,6 +93,7 @@ pub(super) struct Sessions {
     due: BTreeMap<i64, Vec<SessionId>>,
     /// Those that have got rows since it was last asked, if somebody does.
     changed: BTreeSet<SessionId>,
+    unsaved: Unsaved,
     /// Scratch space.
     key_numbers: Vec<usize>,
 }
@@ -99,6 +113,7 @@ impl Sessions {
             free: vec![],
             due: BTreeMap::new(),
             changed: BTreeSet::new(),
+            unsaved: Unsaved::default(),
             key_numbers: vec![],
         })
     }
@@ -106,7 +121,11 @@ impl Sessions {
     /// Judges rows, in the order that counts.
     pub(super) fn assign(&mut self, key: &[ArrayRef], times: &[i64], watermarks: &[i64]) -> Result<Vec<Verdict>> {
         match &mut self.keys {
-            Some(keys) => keys.intern(key, &mut self.key_numbers).map_err(engine_error)?,
+            Some(keys) => {
+                let known = keys.len();
+                keys.intern(key, &mut self.key_numbers).map_err(engine_error)?;
+                self.note_new_keys(key, known)?;
+            }
             None => {
                 self.key_numbers.clear();
                 self.key_numbers.resize(times.len(), 0);
@@ -164,13 +183,13 @@ impl Sessions {
     }
 
     fn mark_changed(&mut self, id: SessionId) {
-        if self.tracks_changes {
-            self.changed.insert(id);
+        if self.tracks_changes && self.changed.insert(id) {
+            self.unsaved.session(id);
         }
     }
 
     fn open(&mut self, window: Window, key: usize) -> SessionId {
-        let session = Session { window, state: State::Open };
+        let session = Session { window, state: State::Open, key: number(key) };
         let id = match self.free.pop() {
             Some(id) => {
                 self.sessions[id as usize] = session;
@@ -183,6 +202,7 @@ impl Sessions {
         };
         self.by_key[key].push(id);
         self.due.entry(window.end_ms).or_default().push(id);
+        self.unsaved.session(id);
         id
     }
 
@@ -206,9 +226,11 @@ impl Sessions {
             window.end_ms = window.end_ms.max(session.window.end_ms);
             session.state = State::Merged(id);
             self.changed.remove(&other);
+            self.unsaved.session(other);
             false
         });
         self.by_key[key] = of_key;
+        self.unsaved.session(id);
         let session = &mut self.sessions[id as usize];
         let later = window.end_ms > session.window.end_ms;
         session.window = window;
@@ -244,6 +266,7 @@ impl Sessions {
     pub(super) fn take_changed(&mut self, wanted: impl Fn(&Self, SessionId) -> bool) -> Vec<SessionId> {
         let changed = std::mem::take(&mut self.changed);
         let (taken, left): (Vec<_>, Vec<_>) = changed.into_iter().partition(|&id| wanted(self, id));
+        taken.iter().for_each(|&id| self.unsaved.session(id));
         self.changed = left.into_iter().collect();
         taken
     }
@@ -254,7 +277,8 @@ impl Sessions {
         let mut complete = vec![];
         while let Some(entry) = self.due.first_entry().filter(|entry| watermark.closes(*entry.key())) {
             for id in entry.remove() {
-                let Session { window, state } = &mut self.sessions[id as usize];
+                let Session { window, state, .. } = &mut self.sessions[id as usize];
+                let before = *state;
                 if *state == State::Open && watermark.closes(window.end_ms) {
                     *state = State::Fired;
                     self.changed.remove(&id);
@@ -266,6 +290,9 @@ impl Sessions {
                     State::Fired if watermark.closes(last_ms) => *state = State::Done,
                     State::Fired => self.due.entry(last_ms).or_default().push(id),
                     State::Done | State::Merged(_) | State::Free => {}
+                }
+                if *state != before {
+                    self.unsaved.session(id);
                 }
             }
         }
@@ -295,12 +322,13 @@ impl Sessions {
         self.due.retain(|_, ids| !ids.is_empty());
         for (id, kept) in kept.into_iter().enumerate() {
             if !kept && self.sessions[id].state != State::Free {
-                self.sessions[id].state = State::Free;
+                self.sessions[id] = Session::FREE;
                 self.free.push(number(id));
+                self.unsaved.session(number(id));
             }
         }
         let used = self.by_key.iter().filter(|of_key| !of_key.is_empty()).count();
-        if self.by_key.len() > 2 * used + 1024 { self.forget_keys() } else { Ok(()) }
+        if self.by_key.len() > 2 * used + SLACK_KEYS { self.forget_keys() } else { Ok(()) }
     }
 
     /// Rebuilds the table of keys with those that have a session: DataFusion's can't remove one.
@@ -317,7 +345,10 @@ impl Sessions {
         let mut by_key = vec![vec![]; used.len()];
         for (old, &new) in used.iter().zip(&self.key_numbers) {
             by_key[new] = std::mem::take(&mut self.by_key[*old]);
+            by_key[new].iter().for_each(|&id| self.sessions[id as usize].key = number(new));
         }
+        let schema = Arc::clone(&self.key_schema);
+        self.unsaved.other_keys(|| Ok(RecordBatch::try_new(schema, columns)?), self.sessions.len())?;
         self.keys = rebuilt;
         self.by_key = by_key;
         Ok(())

@@ -1,22 +1,32 @@
 //! What was told of sessions that may tell something else.
 
+use std::collections::BTreeMap;
+
 use arrow::array::{BooleanArray, RecordBatch};
 use arrow::compute::{concat_batches, filter_record_batch, not};
 use arrow::datatypes::SchemaRef;
 use tidemill_core::Result;
 
 use super::sessions::{SessionId, Sessions};
+use crate::operator::noted::Noted;
 
 /// Result rows, each with the number of its session.
 #[derive(Debug, Default)]
 pub(super) struct Told {
-    rows: Vec<(Vec<SessionId>, RecordBatch)>,
+    /// By number, in the order in which they were told.
+    pub(super) rows: BTreeMap<i64, (Vec<SessionId>, RecordBatch)>,
+    /// The number of the next batch.
+    pub(super) next: i64,
+    /// Batches that came, have lost rows, speak of other sessions, or are gone.
+    pub(super) unsaved: Noted<i64>,
 }
 
 impl Told {
     pub(super) fn push(&mut self, sessions: Vec<SessionId>, rows: RecordBatch) {
         if rows.num_rows() > 0 {
-            self.rows.push((sessions, rows));
+            self.unsaved.note(self.next);
+            self.rows.insert(self.next, (sessions, rows));
+            self.next += 1;
         }
     }
 
@@ -36,17 +46,26 @@ impl Told {
     /// have become part of.
     fn split_off(&mut self, sessions: &Sessions, wanted: impl Fn(SessionId) -> bool) -> Result<Vec<RecordBatch>> {
         let mut taken = vec![];
-        for (mut ids, rows) in std::mem::take(&mut self.rows) {
-            ids.iter_mut().for_each(|id| *id = sessions.resolve(*id));
-            let mask: BooleanArray = ids.iter().map(|&id| Some(wanted(id))).collect();
-            match mask.true_count() {
-                0 => self.rows.push((ids, rows)),
-                all if all == ids.len() => taken.push(rows),
-                _ => {
-                    taken.push(filter_record_batch(&rows, &mask)?);
-                    ids.retain(|&id| !wanted(id));
-                    self.rows.push((ids, filter_record_batch(&rows, &not(&mask)?)?));
+        for (number, (mut ids, rows)) in std::mem::take(&mut self.rows) {
+            for id in &mut ids {
+                let session = sessions.resolve(*id);
+                if session != std::mem::replace(id, session) {
+                    self.unsaved.note(number);
                 }
+            }
+            let mask: BooleanArray = ids.iter().map(|&id| Some(wanted(id))).collect();
+            let count = mask.true_count();
+            if count > 0 {
+                self.unsaved.note(number);
+            }
+            if count == 0 {
+                self.rows.insert(number, (ids, rows));
+            } else if count == ids.len() {
+                taken.push(rows);
+            } else {
+                taken.push(filter_record_batch(&rows, &mask)?);
+                ids.retain(|&id| !wanted(id));
+                self.rows.insert(number, (ids, filter_record_batch(&rows, &not(&mask)?)?));
             }
         }
         Ok(taken)
