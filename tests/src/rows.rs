@@ -55,7 +55,31 @@ fn rows_of_folder(folder: &Path, shown: &str) -> String {
     if lines.is_empty() && !inner.is_empty() {
         return inner;
     }
-    format!("-- {shown}\n{}{inner}", sorted(lines))
+    format!("-- {shown}\n{}{inner}", sorted(without_withdrawn(lines)))
+}
+
+/// Of changes in the form of Debezium those rows that are left, as ones that come; other lines as they are.
+fn without_withdrawn(lines: Vec<String>) -> Vec<String> {
+    let (came, went) = (r#"{"before":null,"after":"#, r#"{"before":"#);
+    let mut counts: BTreeMap<&str, i64> = BTreeMap::new();
+    let mut other = vec![];
+    for line in &lines {
+        let row = |head, end| line.strip_prefix(head).and_then(|rest: &str| rest.strip_suffix(end));
+        match (row(came, r#","op":"c"}"#), row(went, r#","after":null,"op":"d"}"#)) {
+            (Some(row), _) => *counts.entry(row).or_default() += 1,
+            (None, Some(row)) => *counts.entry(row).or_default() -= 1,
+            (None, None) => other.push(line.clone()),
+        }
+    }
+    for (row, count) in counts {
+        let line = if count > 0 {
+            format!(r#"{came}{row},"op":"c"}}"#)
+        } else {
+            format!("{row} was withdrawn before it came")
+        };
+        other.extend((0..count.abs()).map(|_| line.clone()));
+    }
+    other
 }
 
 fn rows_of_file(path: &Path) -> Vec<String> {

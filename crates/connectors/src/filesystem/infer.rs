@@ -14,7 +14,7 @@ use tidemill_runtime::connector::{Infer, Inferred};
 
 use super::options::Location;
 use super::partition::USUAL_DEFAULT_NAME;
-use super::source::{Found, Listing, folders, open_file, open_text};
+use super::source::{Found, Listing, MayLack, folders, open_file, open_text};
 use crate::format::TimestampFormat;
 use crate::format::csv::CsvSample;
 use crate::format::infer::{Seen, of_text};
@@ -76,7 +76,7 @@ pub struct FileInference {
 
 impl Infer for FileInference {
     fn infer(&self, path: &str, folder: &Path) -> Result<Inferred> {
-        let files = Listing::new(Location::new(path, folder)?, false).files()?;
+        let files = Listing::new(Location::new(path, folder)?, MayLack::Nothing).files()?;
         if files.is_empty() {
             return Err(Error::unavailable(format!("there is no file in '{path}'"))
                 .hint("names that begin with '.' or '_' are those of unfinished files, and not read"));

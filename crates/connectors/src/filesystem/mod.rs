@@ -44,7 +44,9 @@ impl Connector for FilesystemConnector {
     }
 
     fn source(&self, table: &TableSpec) -> Result<Arc<dyn Source>> {
-        Ok(Arc::new(FilesystemSource::new(FilesystemOptions::from_table(table)?, table)?))
+        let options = FilesystemOptions::from_table(table)?;
+        options.format.check_readable(&table.options)?;
+        Ok(Arc::new(FilesystemSource::new(options, table)?))
     }
 
     fn sink(&self, table: &TableSpec, mode: WriteMode) -> Result<Arc<dyn SinkFactory>> {

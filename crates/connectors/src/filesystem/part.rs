@@ -32,6 +32,25 @@ impl Part {
         Some(Self { visible: staged.with_file_name(name), staged: staged.to_owned() })
     }
 
+    /// The part whose visible file this is, if its name is that of a part.
+    pub fn of_visible(visible: &Path) -> Option<Self> {
+        let name = visible.file_name()?.to_str()?;
+        name.strip_prefix("part-")?;
+        Some(Self { staged: visible.with_file_name(format!(".{name}{STAGED}")), visible: visible.to_owned() })
+    }
+
+    /// The number of the part among those of the run `run`, if it is one of them.
+    pub fn number_in(&self, run: &str) -> Option<u64> {
+        let name = self.visible.file_name()?.to_str()?;
+        let (number, _) = name.strip_prefix("part-")?.strip_prefix(run)?.strip_prefix('-')?.split_once('.')?;
+        number.parse().ok().filter(|parsed: &u64| parsed.to_string() == number)
+    }
+
+    /// The visible file.
+    pub fn visible(&self) -> &Path {
+        &self.visible
+    }
+
     /// The hidden file.
     pub fn staged(&self) -> &Path {
         &self.staged

@@ -8,13 +8,12 @@ use std::collections::HashMap;
 use std::fmt::{self, Write};
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, PrimitiveArray, RecordBatch, StringViewArray, UInt32Array};
-use arrow::compute::take_record_batch;
+use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, PrimitiveArray, StringViewArray, UInt32Array};
 use arrow::datatypes::{
     ArrowPrimitiveType, ArrowTimestampType, DataType, Date32Type, Field, Int8Type, Int16Type, Int32Type, Int64Type,
     SchemaRef, TimeUnit, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
 };
-use tidemill_core::{Error, Result};
+use tidemill_core::{Error, EventBatch, Result};
 use tidemill_runtime::connector::{OptionSpec, TableSpec};
 
 /// What stands in a path for NULL where the table does not say otherwise.
@@ -81,10 +80,16 @@ impl Layout {
         !self.path.is_empty()
     }
 
+    /// How the names of the folders begin, the outermost first: `a=`.
+    pub fn heads(&self) -> Vec<&str> {
+        self.path.iter().map(|(_, head)| head.as_str()).collect()
+    }
+
     /// The rows by the folder that they belong to, relative to the table's, in the order in which the folders come;
-    /// without the columns of the path.
-    pub fn split(&self, rows: &RecordBatch) -> Result<Vec<(String, RecordBatch)>> {
-        let in_file = rows.project(&self.file)?;
+    /// without the columns of the path, and with their kinds.
+    pub fn split(&self, batch: &EventBatch) -> Result<Vec<(String, EventBatch)>> {
+        let rows = &batch.rows;
+        let in_file = EventBatch { kinds: batch.kinds.clone(), ..EventBatch::append(rows.project(&self.file)?) };
         let columns = self.path.iter().map(|(number, _)| text_of(rows.column(*number))).collect::<Result<Vec<_>>>()?;
         let mut folders: Vec<(String, Vec<u32>)> = vec![];
         let mut known: HashMap<String, usize> = HashMap::new();
@@ -102,8 +107,7 @@ impl Layout {
         if folders.len() == 1 {
             return Ok(folders.into_iter().map(|(folder, _)| (folder, in_file.clone())).collect());
         }
-        let take =
-            |(folder, rows): (String, Vec<u32>)| Ok((folder, take_record_batch(&in_file, &UInt32Array::from(rows))?));
+        let take = |(folder, rows): (String, Vec<u32>)| Ok((folder, in_file.take(&UInt32Array::from(rows))?));
         folders.into_iter().map(take).collect()
     }
 

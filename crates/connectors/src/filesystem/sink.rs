@@ -7,10 +7,13 @@
 //! ```
 //!
 //! An epoch without rows makes no file. A part never replaces a file: every run has names of its own. Overwriting is
-//! [`replace`]. What a killed run leaves is hidden, and no reader's business.
+//! [`replace`]. What a killed run leaves is hidden, and no reader's business; where it had checkpoints, the run that goes on
+//! from them finishes or deletes it ([`recover`]), and takes over its names.
 
+mod commitment;
 mod folders;
 mod open_parts;
+mod recover;
 mod replace;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,13 +21,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use arrow::array::RecordBatch;
 use async_trait::async_trait;
-use tidemill_core::{Epoch, EventBatch, Result};
-use tidemill_runtime::connector::{ChangelogMode, Guarantee, Sink, SinkFactory, TableSpec, WriteMode};
+use tidemill_core::{Epoch, Error, EventBatch, Result};
+use tidemill_runtime::connector::{ChangelogMode, Commitment, Guarantee, Sink, SinkFactory, TableSpec, WriteMode};
 
+use self::commitment::Prepared;
 use self::folders::{Folders, sync_folder};
 use self::open_parts::{OpenPart, OpenParts};
+use self::recover::Recovered;
 use self::replace::{Replacement, finish_interrupted, replaceable};
 use super::options::FilesystemOptions;
 use super::part::{Part, StagedPart, run_id};
@@ -68,7 +72,7 @@ impl FilesystemSinkFactory {
 
 impl SinkFactory for FilesystemSinkFactory {
     fn changelog(&self) -> ChangelogMode {
-        ChangelogMode::Append
+        self.table.format.changelog()
     }
 
     fn guarantee(&self) -> Guarantee {
@@ -86,6 +90,8 @@ struct FilesystemSink {
     run: String,
     /// How many parts this run has begun.
     begun: u64,
+    /// How many it had begun when it last prepared: those are prepared or committed.
+    begun_prepared: u64,
     /// When parts were looked at that may be too old.
     checked: Instant,
     folders: Folders,
@@ -108,6 +114,7 @@ impl FilesystemSink {
             table,
             run: run_id(),
             begun: 0,
+            begun_prepared: 0,
             checked: Instant::now(),
             folders,
             open: OpenParts::default(),
@@ -116,9 +123,9 @@ impl FilesystemSink {
         })
     }
 
-    fn write_rows(&mut self, rows: &RecordBatch) -> Result<()> {
+    fn write_rows(&mut self, batch: &EventBatch) -> Result<()> {
         let now = Instant::now();
-        for (folder, rows) in self.table.layout.split(rows)? {
+        for (folder, rows) in self.table.layout.split(batch)? {
             for start in (0..rows.num_rows()).step_by(ROWS_BETWEEN_CHECKS) {
                 let count = ROWS_BETWEEN_CHECKS.min(rows.num_rows() - start);
                 self.write_to(&folder, &rows.slice(start, count), now)?;
@@ -133,7 +140,7 @@ impl FilesystemSink {
         Ok(())
     }
 
-    fn write_to(&mut self, folder: &str, rows: &RecordBatch, now: Instant) -> Result<()> {
+    fn write_to(&mut self, folder: &str, rows: &EventBatch, now: Instant) -> Result<()> {
         if !self.open.contains(folder) {
             let part = self.begin_part(folder, now)?;
             self.open.insert(folder, part);
@@ -167,6 +174,9 @@ impl FilesystemSink {
             self.replaced_folders(&self.closed).iter().try_for_each(|folder| replaceable(folder).map(drop))?;
         }
         self.folders.sync()?;
+        // A checkpoint may name the parts: their hidden names have to last, too.
+        sync_folders(&self.closed)?;
+        self.begun_prepared = self.begun;
         self.prepared.insert(epoch, std::mem::take(&mut self.closed));
         Ok(())
     }
@@ -197,6 +207,18 @@ impl FilesystemSink {
         Ok(())
     }
 
+    fn go_on(&mut self, commitment: &Commitment) -> Result<()> {
+        let table = &self.table;
+        if table.mode == WriteMode::Overwrite {
+            return Err(Error::internal("a run that overwrites has no checkpoint to go on from"));
+        }
+        let prepared = Prepared::decode(&table.folder, commitment)?;
+        let heads = table.layout.heads();
+        Recovered { folder: &table.folder, heads, extension: table.format.extension() }.go_back_to(&prepared)?;
+        (self.run, self.begun, self.begun_prepared) = (prepared.run, prepared.begun, prepared.begun);
+        Ok(())
+    }
+
     fn discard(&mut self) -> Result<()> {
         let prepared = std::mem::take(&mut self.prepared).into_values().flatten();
         let parts = self.open.take().into_iter().chain(std::mem::take(&mut self.closed)).chain(prepared);
@@ -210,15 +232,24 @@ impl FilesystemSink {
 #[async_trait]
 impl Sink for FilesystemSink {
     async fn write(&mut self, batch: &EventBatch) -> Result<()> {
-        blocking(|| self.write_rows(&batch.rows))
+        blocking(|| self.write_rows(batch))
     }
 
     async fn prepare(&mut self, epoch: Epoch) -> Result<()> {
         blocking(|| self.prepare_epoch(epoch))
     }
 
+    fn commitment(&self) -> Commitment {
+        let parts = self.prepared.values().flatten().cloned().collect();
+        Prepared { run: self.run.clone(), begun: self.begun_prepared, parts }.encode(&self.table.folder)
+    }
+
     async fn commit(&mut self, epoch: Epoch) -> Result<()> {
         blocking(|| self.commit_epoch(epoch))
+    }
+
+    async fn recover(&mut self, commitment: &Commitment) -> Result<()> {
+        blocking(|| self.go_on(commitment))
     }
 
     async fn abort(&mut self) -> Result<()> {
@@ -236,6 +267,11 @@ fn publish(parts: &[Part]) -> Result<()> {
             });
         }
     }
+    sync_folders(parts)
+}
+
+/// Makes the names of parts survive a crash of the machine.
+fn sync_folders(parts: &[Part]) -> Result<()> {
     let folders: BTreeSet<&Path> = parts.iter().map(Part::folder).collect();
     folders.into_iter().try_for_each(sync_folder)
 }

@@ -92,7 +92,7 @@ fn a_missing_option_and_an_unknown_format_are_refused() {
     assert_eq!(missing(&[("format", "json")]).message(), "the option 'path' is missing");
     assert_eq!(missing(&[("path", "x")]).message(), "the option 'format' is missing");
     let error = missing(&[("path", "x"), ("format", "protobuf")]);
-    assert_eq!(error.hint_text(), Some("supported formats: csv, json, parquet"));
+    assert_eq!(error.hint_text(), Some("supported formats: csv, debezium-json, json, parquet"));
 }
 
 #[tokio::test]

@@ -2,8 +2,8 @@
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
-use tidemill_core::Result;
-use tidemill_runtime::connector::{OptionSpec, TableSpec};
+use tidemill_core::{Result, RowKind};
+use tidemill_runtime::connector::{ChangelogMode, OptionSpec, Options, TableSpec};
 
 use super::parquet::{self, ParquetOptions, ParquetWriter};
 use super::{RowEncoder, TextFormat, text_names, unknown, with_format_options};
@@ -21,8 +21,9 @@ pub enum FileFormat {
 
 /// Makes the bytes of one file. It does no I/O: whoever calls it has the file.
 pub trait FileWriter: Send {
-    /// Takes rows, and appends to `out` those bytes of the file that are ready.
-    fn write(&mut self, rows: &RecordBatch, out: &mut Vec<u8>) -> Result<()>;
+    /// Takes rows, and appends to `out` those bytes of the file that are ready. `kinds` says what each row does; only a
+    /// format of changes is given others than `+I`.
+    fn write(&mut self, rows: &RecordBatch, kinds: Option<&[RowKind]>, out: &mut Vec<u8>) -> Result<()>;
 
     /// About how many bytes of the file are not ready yet, and wait in memory for more rows.
     fn held_bytes(&self) -> usize;
@@ -77,13 +78,36 @@ impl FileFormat {
         }
     }
 
+    /// Which rows it can write.
+    #[must_use]
+    pub fn changelog(&self) -> ChangelogMode {
+        match self {
+            Self::Text(text) => text.changelog(),
+            Self::Parquet(_) => ChangelogMode::Append,
+        }
+    }
+
+    /// Checks that a table of this format can be read.
+    ///
+    /// # Errors
+    /// `Invalid` if it can only be written.
+    pub fn check_readable(&self, options: &Options) -> Result<()> {
+        match self {
+            Self::Text(text) => text.check_readable(options),
+            Self::Parquet(_) => Ok(()),
+        }
+    }
+
     /// Makes a file of rows with `schema`.
     ///
     /// # Errors
     /// A column that the format can't write.
     pub fn writer(&self, schema: SchemaRef) -> Result<Box<dyn FileWriter>> {
         Ok(match self {
-            Self::Text(text) => Box::new(TextWriter(text.encoder(schema)?)),
+            Self::Text(text) => Box::new(TextWriter {
+                encoder: text.encoder(schema)?,
+                takes_changes: text.changelog() > ChangelogMode::Append,
+            }),
             Self::Parquet(options) => Box::new(ParquetWriter::new(schema, options)?),
         })
     }
@@ -99,11 +123,14 @@ fn names() -> impl Iterator<Item = &'static str> + Clone {
 }
 
 /// Text is ready as it is encoded.
-struct TextWriter(Box<dyn RowEncoder>);
+struct TextWriter {
+    encoder: Box<dyn RowEncoder>,
+    takes_changes: bool,
+}
 
 impl FileWriter for TextWriter {
-    fn write(&mut self, rows: &RecordBatch, out: &mut Vec<u8>) -> Result<()> {
-        self.0.encode(rows, None, out)
+    fn write(&mut self, rows: &RecordBatch, kinds: Option<&[RowKind]>, out: &mut Vec<u8>) -> Result<()> {
+        self.encoder.encode(rows, kinds.filter(|_| self.takes_changes), out)
     }
 
     fn held_bytes(&self) -> usize {

@@ -4,6 +4,7 @@
 //! reads and writes every format that is in the list here.
 
 pub mod csv;
+mod debezium_json;
 mod file;
 pub(crate) mod infer;
 pub mod json;
@@ -17,9 +18,12 @@ use arrow::array::RecordBatch;
 use arrow::buffer::Buffer;
 use arrow::datatypes::{Schema, SchemaRef};
 use tidemill_core::{Error, Result, RowKind};
-use tidemill_runtime::connector::{DecodeError, Decoded, OptionSpec, Options, ScanRequest, TableSpec, nearest};
+use tidemill_runtime::connector::{
+    ChangelogMode, DecodeError, Decoded, OptionSpec, Options, ScanRequest, TableSpec, nearest,
+};
 
 use self::csv::{CsvCutter, CsvDecoder, CsvEncoder, CsvOptions};
+use self::debezium_json::DebeziumJsonEncoder;
 pub(crate) use self::file::with_file_format_options;
 pub use self::file::{FileFormat, FileWriter};
 use self::json::{JsonDecoder, JsonEncoder, JsonOptions};
@@ -28,11 +32,12 @@ pub(crate) use self::text::shown::sql_type;
 pub use self::text::temporal::TimestampFormat;
 
 /// The names of text in `'format' = '...'`.
-const NAMES: &[&str] = &["csv", "json"];
+const NAMES: &[&str] = &["csv", "debezium-json", "json"];
 
 const FORMAT: OptionSpec = OptionSpec {
     key: "format",
-    doc: "How rows stand in the bytes: csv, or json (one object a line); in files also parquet.",
+    doc: "How rows stand in the bytes: csv, or json (one object a line); in files also parquet. To write changes: \
+          debezium-json.",
 };
 
 /// A format of text, with its options: records that stand one after the other.
@@ -47,6 +52,8 @@ pub enum TextFormat {
     },
     /// One JSON object a line.
     Json(JsonOptions),
+    /// One change a line, to be written only.
+    DebeziumJson(JsonOptions),
 }
 
 /// Makes rows of whole records; a pure function, called from many threads at once.
@@ -59,7 +66,8 @@ pub trait RecordDecoder: Send + Sync {
 
 /// Makes bytes of rows.
 pub trait RowEncoder: Send {
-    /// Appends the rows to `out`, each ended by a line end; `kinds` adds each row's kind.
+    /// Appends the rows to `out`, each ended by a line end; `kinds` adds each row's kind. A format that takes changes
+    /// writes rows without kinds as added.
     fn encode(&self, rows: &RecordBatch, kinds: Option<&[RowKind]>, out: &mut Vec<u8>) -> Result<()>;
 }
 
@@ -84,6 +92,7 @@ impl TextFormat {
                 Ok(Self::Csv { record, options: csv })
             }
             "json" => Ok(Self::Json(JsonOptions::from_options(options)?)),
+            debezium_json::NAME => Ok(Self::DebeziumJson(debezium_json::options(options)?)),
             _ => Err(unknown(options, name, text_names())),
         }
     }
@@ -93,7 +102,27 @@ impl TextFormat {
     pub fn extension(&self) -> &'static str {
         match self {
             Self::Csv { .. } => "csv",
-            Self::Json(_) => "json",
+            Self::Json(_) | Self::DebeziumJson(_) => "json",
+        }
+    }
+
+    /// Which rows it can write.
+    #[must_use]
+    pub fn changelog(&self) -> ChangelogMode {
+        match self {
+            Self::Csv { .. } | Self::Json(_) => ChangelogMode::Append,
+            Self::DebeziumJson(_) => ChangelogMode::Retract,
+        }
+    }
+
+    /// Checks that a table of this format can be read.
+    ///
+    /// # Errors
+    /// `Invalid` if it can only be written.
+    pub fn check_readable(&self, options: &Options) -> Result<()> {
+        match self {
+            Self::Csv { .. } | Self::Json(_) => Ok(()),
+            Self::DebeziumJson(_) => Err(at_format(options, &debezium_json::not_readable())),
         }
     }
 
@@ -113,6 +142,7 @@ impl TextFormat {
             Self::Json(options) => {
                 Ok(Arc::new(JsonDecoder::new(columns, options.clone())?.keep_rejected(request.keep_rejected)))
             }
+            Self::DebeziumJson(_) => Err(debezium_json::not_readable()),
         }
     }
 
@@ -122,12 +152,13 @@ impl TextFormat {
         matches!(self, Self::Json(_))
     }
 
-    /// What finds the ends of records.
+    /// What finds the ends of records, from the beginning of an input on, or else from a place where one has ended.
     #[must_use]
-    pub fn cutter(&self) -> Box<dyn Cutter> {
+    pub fn cutter(&self, first: bool) -> Box<dyn Cutter> {
         match self {
-            Self::Csv { options, .. } => Box::new(CsvCutter::new(options)),
-            Self::Json(_) => Box::new(AtLineEnds),
+            Self::Csv { options, .. } if first => Box::new(CsvCutter::new(options)),
+            Self::Csv { options, .. } => Box::new(CsvCutter::new(options).behind_a_record()),
+            Self::Json(_) | Self::DebeziumJson(_) => Box::new(AtLineEnds),
         }
     }
 
@@ -140,13 +171,14 @@ impl TextFormat {
             .hint("declare the table that is written without the option")),
             Self::Csv { options, .. } => Ok(Box::new(CsvEncoder::new(schema, options.clone())?)),
             Self::Json(options) => Ok(Box::new(JsonEncoder::new(schema, options.clone())?)),
+            Self::DebeziumJson(options) => Ok(Box::new(DebeziumJsonEncoder::new(schema, options.clone())?)),
         }
     }
 }
 
 /// The options of a system that takes a format: its own, `format`, and those of every format.
 pub(crate) fn with_format_options(own: &[OptionSpec]) -> Vec<OptionSpec> {
-    [own, &[FORMAT], csv::OPTIONS, json::OPTIONS].concat()
+    [own, &[FORMAT], csv::OPTIONS, json::OPTIONS, debezium_json::OPTIONS].concat()
 }
 
 /// The columns that stand in a table's records: those that the path of a file says are not among them.

@@ -63,7 +63,10 @@ pub struct RecordReader<R> {
     max_record_bytes: usize,
     /// What was read after the last whole record.
     tail: Vec<u8>,
+    /// How many lines the blocks had that were given; those before them are not counted.
     lines_before: u64,
+    /// Where reading began.
+    begin: u64,
     /// Behind the last block that was given.
     position: u64,
     ended: bool,
@@ -81,6 +84,7 @@ impl<R: Read> RecordReader<R> {
             max_record_bytes: MAX_RECORD_BYTES,
             tail: Vec::new(),
             lines_before: 0,
+            begin: 0,
             position: 0,
             ended: false,
         }
@@ -89,7 +93,7 @@ impl<R: Read> RecordReader<R> {
     /// The same, where `input` does not begin at the beginning of its bytes, but behind so many of them.
     #[must_use]
     pub fn behind(mut self, position: u64) -> Self {
-        self.position = position;
+        (self.begin, self.position) = (position, position);
         self
     }
 
@@ -159,10 +163,14 @@ impl<R: Read> RecordReader<R> {
     }
 
     fn record_too_long(&self, bytes: usize) -> Error {
-        let line = self.lines_before + 1;
+        let place = match self.begin {
+            0 => format!("line {}", self.lines_before + 1),
+            // The lines before are not known.
+            _ => format!("byte {}", self.position),
+        };
         let limit = self.max_record_bytes;
         Error::data(format!(
-            "{}: the record at line {line} is longer than the limit of {limit} bytes ({bytes} bytes without an end)",
+            "{}: the record at {place} is longer than the limit of {limit} bytes ({bytes} bytes without an end)",
             self.name
         ))
         .hint(self.cutter.hint())

@@ -37,7 +37,7 @@ fn the_format_is_found_by_name_or_by_default() {
 fn an_unsupported_format_names_the_supported_ones() {
     let error = TextFormat::from_table(&table(Some("protobuf")), None).unwrap_err();
     assert_eq!(error.message(), "the format 'protobuf' is not supported");
-    assert_eq!(error.hint_text(), Some("supported formats: csv, json"));
+    assert_eq!(error.hint_text(), Some("supported formats: csv, debezium-json, json"));
     let error = TextFormat::from_table(&table(Some("jsno")), None).unwrap_err();
     assert!(error.hint_text().is_some(), "{error}");
 }
@@ -47,7 +47,10 @@ fn every_name_of_the_list_makes_a_decoder_and_an_encoder() {
     for name in NAMES {
         let table = table(Some(name));
         let format = TextFormat::from_table(&table, None).unwrap();
-        format.decoder(&request(&table, 0)).unwrap();
+        match format.check_readable(&table.options) {
+            Ok(()) => drop(format.decoder(&request(&table, 0)).unwrap()),
+            Err(error) => assert_eq!(format.decoder(&request(&table, 0)).err().unwrap().message(), error.message()),
+        }
         format.encoder(Arc::clone(&table.schema)).unwrap();
     }
 }

@@ -31,7 +31,9 @@ impl Connector for StdioConnector {
     }
 
     fn source(&self, table: &TableSpec) -> Result<Arc<dyn Source>> {
-        Ok(Arc::new(StdioSource::new(options::format(table)?)))
+        let format = options::format(table)?;
+        format.check_readable(&table.options)?;
+        Ok(Arc::new(StdioSource::new(format)))
     }
 
     fn sink(&self, table: &TableSpec, _: WriteMode) -> Result<Arc<dyn SinkFactory>> {

@@ -29,17 +29,19 @@ impl StdioSinkFactory {
 
 impl SinkFactory for StdioSinkFactory {
     fn changelog(&self) -> ChangelogMode {
-        ChangelogMode::Append
+        self.format.changelog()
     }
 
     fn open(&self) -> Result<Box<dyn Sink>> {
         let encoder = self.format.encoder(Arc::clone(&self.schema))?;
-        Ok(Box::new(StdioSink { encoder, encoded: Vec::new() }))
+        let takes_changes = self.changelog() > ChangelogMode::Append;
+        Ok(Box::new(StdioSink { encoder, takes_changes, encoded: Vec::new() }))
     }
 }
 
 struct StdioSink {
     encoder: Box<dyn RowEncoder>,
+    takes_changes: bool,
     encoded: Vec<u8>,
 }
 
@@ -47,7 +49,8 @@ struct StdioSink {
 impl Sink for StdioSink {
     async fn write(&mut self, batch: &EventBatch) -> Result<()> {
         self.encoded.clear();
-        self.encoder.encode(&batch.rows, None, &mut self.encoded)?;
+        let kinds = batch.kinds.as_deref().filter(|_| self.takes_changes);
+        self.encoder.encode(&batch.rows, kinds, &mut self.encoded)?;
         Console::Output.write(&self.encoded)
     }
 

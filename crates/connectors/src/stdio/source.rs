@@ -52,7 +52,7 @@ impl Source for StdioSource {
     async fn open(&self, request: &ScanRequest) -> Result<Opened> {
         let decoder = self.format.decoder(request)?;
         take_standard_input()?;
-        let blocks = read_ahead(io::stdin(), self.format.cutter())?;
+        let blocks = read_ahead(io::stdin(), self.format.cutter(true))?;
         Ok(Opened::bounded(vec![Box::new(StdinReader { blocks, decoder, first: true, bytes: 0 })]))
     }
 }

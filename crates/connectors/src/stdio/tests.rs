@@ -26,6 +26,9 @@ fn the_format_is_json_unless_said_otherwise() {
         assert!(StdioConnector.source(&table(options)).unwrap().bounded());
         assert_eq!(StdioConnector.sink(&table(options), WriteMode::Append).unwrap().changelog(), ChangelogMode::Append);
     }
+    let changes = table(&[("format", "debezium-json")]);
+    assert_eq!(StdioConnector.sink(&changes, WriteMode::Append).unwrap().changelog(), ChangelogMode::Retract);
+    assert!(StdioConnector.source(&changes).err().unwrap().message().contains("can't be read yet"));
     let error = StdioConnector.source(&table(&[("format", "protobuf")])).err().unwrap();
-    assert_eq!(error.hint_text(), Some("supported formats: csv, json"));
+    assert_eq!(error.hint_text(), Some("supported formats: csv, debezium-json, json"));
 }

@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-use arrow::array::{Date32Array, Int32Array, TimestampMillisecondArray, TimestampNanosecondArray};
+use arrow::array::{Date32Array, Int32Array, RecordBatch, TimestampMillisecondArray, TimestampNanosecondArray};
 use arrow::datatypes::Schema;
 use tidemill_runtime::connector::Options;
 
@@ -28,9 +28,10 @@ fn folders(name: &str, values: ArrayRef, options: &[(&str, &str)]) -> Vec<String
     let of_one = |row| {
         let one = Arc::new(Int32Array::from(vec![7])) as ArrayRef;
         let columns = vec![values.slice(row, 1), one];
-        let split = layout.split(&RecordBatch::try_new(Arc::clone(&table.schema), columns).unwrap()).unwrap();
+        let rows = RecordBatch::try_new(Arc::clone(&table.schema), columns).unwrap();
+        let split = layout.split(&EventBatch::append(rows)).unwrap();
         assert_eq!(split.len(), 1);
-        assert_eq!(split[0].1.schema().fields().len(), 1, "the column is in the path, not in the file");
+        assert_eq!(split[0].1.rows.schema().fields().len(), 1, "the column is in the path, not in the file");
         split[0].0.clone()
     };
     (0..values.len()).map(of_one).collect()
@@ -83,7 +84,7 @@ fn a_moment_past_the_calendar_is_an_error() {
     let columns: Vec<ArrayRef> =
         vec![Arc::new(TimestampMillisecondArray::from(vec![i64::MAX])), Arc::new(Int32Array::from(vec![1]))];
     let rows = RecordBatch::try_new(Arc::clone(&table.schema), columns).unwrap();
-    assert!(Layout::of(&table).unwrap().split(&rows).is_err());
+    assert!(Layout::of(&table).unwrap().split(&EventBatch::append(rows)).is_err());
 }
 
 #[test]
@@ -93,10 +94,10 @@ fn rows_keep_their_order_within_a_folder_and_folders_that_of_their_first_rows() 
     let ints = |values: &[i32]| Arc::new(Int32Array::from(values.to_vec())) as ArrayRef;
     let columns = vec![ints(&[1, 2, 1, 1]), ints(&[10, 20, 30, 40]), ints(&[5, 5, 5, 6])];
     let rows = RecordBatch::try_new(Arc::clone(&table.schema), columns).unwrap();
-    let split = Layout::of(&table).unwrap().split(&rows).unwrap();
+    let split = Layout::of(&table).unwrap().split(&EventBatch::append(rows)).unwrap();
     let found: Vec<(&str, Vec<i32>)> = split
         .iter()
-        .map(|(folder, rows)| (folder.as_str(), rows.column(0).as_primitive::<Int32Type>().values().to_vec()))
+        .map(|(folder, rows)| (folder.as_str(), rows.rows.column(0).as_primitive::<Int32Type>().values().to_vec()))
         .collect();
     assert_eq!(found, [("a=5/b=1", vec![10, 30]), ("a=5/b=2", vec![20]), ("a=6/b=1", vec![40])]);
 }
@@ -114,4 +115,19 @@ fn what_can_be_no_partition_is_refused() {
     assert_eq!(refused(hidden, &["_day"], &[]), "the partition column '_day' would make hidden folders");
     let empty = [("partition.default-name", "")];
     assert_eq!(refused(vec![a(), b()], &["a"], &empty), "the option 'partition.default-name' is empty");
+}
+
+#[test]
+fn each_row_keeps_its_kind() {
+    use tidemill_core::RowKind::{Delete, Insert, UpdateAfter};
+
+    let columns = vec![Field::new("day", DataType::Int32, true), Field::new("a", DataType::Int32, true)];
+    let table = table(columns, &["day"], &[]);
+    let values = |values: &[i32]| Arc::new(Int32Array::from(values.to_vec())) as ArrayRef;
+    let columns = vec![values(&[1, 2, 1]), values(&[7, 8, 9])];
+    let rows = EventBatch::append(RecordBatch::try_new(Arc::clone(&table.schema), columns).unwrap());
+    let batch = EventBatch { kinds: Some([Insert, Delete, UpdateAfter].into()), ..rows };
+    let split = Layout::of(&table).unwrap().split(&batch).unwrap();
+    let kinds: Vec<_> = split.iter().map(|(folder, batch)| (&**folder, batch.kinds.as_deref().unwrap())).collect();
+    assert_eq!(kinds, [("day=1", &[Insert, UpdateAfter][..]), ("day=2", &[Delete])]);
 }

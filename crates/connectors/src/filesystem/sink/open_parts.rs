@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use arrow::array::RecordBatch;
-use tidemill_core::{Error, Result};
+use tidemill_core::{Error, EventBatch, Result};
 
 use crate::filesystem::part::{Part, StagedPart};
 use crate::format::FileWriter;
@@ -42,8 +41,8 @@ impl OpenPart {
         self.opened
     }
 
-    fn write(&mut self, rows: &RecordBatch) -> Result<()> {
-        self.writer.write(rows, &mut self.encoded)?;
+    fn write(&mut self, batch: &EventBatch) -> Result<()> {
+        self.writer.write(&batch.rows, batch.kinds.as_deref(), &mut self.encoded)?;
         self.held_bytes = self.writer.held_bytes();
         if self.encoded.len() < WRITE_BYTES { Ok(()) } else { self.spill() }
     }
@@ -104,7 +103,7 @@ impl OpenParts {
     }
 
     /// Writes rows to the folder's part, and says how large it now is.
-    pub fn write(&mut self, folder: &str, rows: &RecordBatch) -> Result<u64> {
+    pub fn write(&mut self, folder: &str, rows: &EventBatch) -> Result<u64> {
         self.writes += 1;
         let no_part = || Error::internal(format!("no part grows in the folder '{folder}'"));
         let part = self.parts.get_mut(folder).ok_or_else(no_part)?;

@@ -1,13 +1,16 @@
 //! What a folder holds after each call of the sink; `property` compares what was written with what is read.
 
+mod changes;
 mod overwrite;
 mod partitioned;
 mod property;
+mod recovery;
+mod recovery_property;
 mod rolling;
 
 use std::fs;
 
-use arrow::array::Int64Array;
+use arrow::array::{Int64Array, RecordBatch};
 use arrow::datatypes::{DataType, Field, Schema};
 use tidemill_core::ErrorKind;
 use tidemill_runtime::connector::Options;

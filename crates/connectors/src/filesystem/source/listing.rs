@@ -13,8 +13,18 @@ use crate::filesystem::options::Location;
 /// The files of a table.
 pub(in crate::filesystem) struct Listing {
     location: Location,
-    /// That nothing fits a pattern yet is no error.
-    may_be_empty: bool,
+    may_lack: MayLack,
+}
+
+/// What need not be there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::filesystem) enum MayLack {
+    /// The file or folder is there, and something fits the pattern.
+    Nothing,
+    /// There may be no file that fits the pattern.
+    Files,
+    /// Nor the file or folder itself.
+    Everything,
 }
 
 /// A file to read.
@@ -26,9 +36,9 @@ pub(in crate::filesystem) struct Found {
 }
 
 impl Listing {
-    /// The files that a path names; `may_be_empty` says that there need be none that fits its pattern.
-    pub(in crate::filesystem) fn new(location: Location, may_be_empty: bool) -> Self {
-        Self { location, may_be_empty }
+    /// The files that a path names.
+    pub(in crate::filesystem) fn new(location: Location, may_lack: MayLack) -> Self {
+        Self { location, may_lack }
     }
 
     /// The files that are there, by name. A name that begins with `.` or `_` is hidden, as in Flink:
@@ -43,6 +53,7 @@ impl Listing {
             Ok(_) => Ok(vec![Found { path: path.clone(), name: Arc::clone(&self.location.written) }]),
             // A file may have a name that looks like a pattern, so what is there comes first.
             Err(_) if is_pattern(&self.location.written) => self.matching(),
+            Err(e) if e.kind() == ErrorKind::NotFound && self.may_lack == MayLack::Everything => Ok(vec![]),
             Err(e) => Err(self.not_there(e)),
         }
     }
@@ -84,7 +95,7 @@ impl Listing {
                 files.push(self.found(path));
             }
         }
-        if files.is_empty() && !self.may_be_empty {
+        if files.is_empty() && self.may_lack == MayLack::Nothing {
             let error = Error::unavailable(format!("no file fits the pattern '{}'", self.location.written));
             return Err(self.location.explain(error, "check the option 'path' of the table"));
         }
@@ -96,7 +107,8 @@ impl Listing {
             Some(folder) => path.strip_prefix(folder).unwrap_or(&path),
             None => &path,
         };
-        let name = shown.to_string_lossy().into();
+        // Two names that are not UTF-8 must not look the same: what was read is known by its name.
+        let name = shown.to_str().map_or_else(|| format!("{shown:?}").into(), Arc::from);
         Found { path, name }
     }
 

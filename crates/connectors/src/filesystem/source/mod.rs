@@ -13,19 +13,22 @@ use async_trait::async_trait;
 use tidemill_core::{Error, Result};
 use tidemill_runtime::connector::{Opened, PartitionReader, ReadPartition, ScanRequest, Source, TableSpec};
 
-pub(super) use self::listing::{Found, Listing};
+pub(super) use self::listing::{Found, Listing, MayLack};
 use self::monitor::Monitor;
 use self::partition_columns::PartitionColumns;
 pub(super) use self::partition_columns::folders;
-use self::reader::{FileReader, Request};
+use self::reader::{CHANGED_HINT, FileReader, Request};
 pub(super) use self::reader::{open_file, open_text};
 use super::options::FilesystemOptions;
 use crate::blocking::blocking;
+use crate::format::records::READ_BYTES;
 
 /// Files to read.
 pub struct FilesystemSource {
     options: Arc<FilesystemOptions>,
     partition_columns: PartitionColumns,
+    /// The most that one read of text asks for.
+    read_bytes: usize,
 }
 
 impl FilesystemSource {
@@ -35,7 +38,7 @@ impl FilesystemSource {
     /// `Invalid` if a partition column has a type that no name of a folder gives.
     pub fn new(options: FilesystemOptions, table: &TableSpec) -> Result<Self> {
         let partition_columns = PartitionColumns::new(table)?;
-        Ok(Self { options: Arc::new(options), partition_columns })
+        Ok(Self { options: Arc::new(options), partition_columns, read_bytes: READ_BYTES })
     }
 }
 
@@ -58,19 +61,31 @@ impl Source for FilesystemSource {
     }
 
     async fn open(&self, request: &ScanRequest) -> Result<Opened> {
-        let may_be_empty = self.options.monitor_interval.is_some() || !request.resume.is_empty();
-        let listing = Listing::new(self.options.location.clone(), may_be_empty);
+        let listing = Listing::new(self.options.location.clone(), self.may_lack(request));
         let opening = Opening {
-            request: Arc::new(Request::new(&self.options, &self.partition_columns, request)?),
+            request: Arc::new(Request::new(&self.options, &self.partition_columns, request, self.read_bytes)?),
             partition_columns: self.partition_columns.clone(),
         };
         let found = blocking(|| listing.files())?;
         let partitions = opening.go_on(&found, &request.resume)?;
         let discovery = self.options.monitor_interval.filter(|_| request.follow).map(|interval| {
-            let seen = found.iter().map(|file| file.path.clone()).collect();
+            let seen = found.iter().map(|file| &file.name).chain(request.resume.iter().map(|read| &read.name));
+            let seen = seen.cloned().collect();
             Box::new(Monitor::new(listing, opening, interval, seen)) as _
         });
         Ok(Opened { partitions, discovery })
+    }
+}
+
+impl FilesystemSource {
+    /// What need not be there: of files that are read to their end nothing has to stay.
+    fn may_lack(&self, request: &ScanRequest) -> MayLack {
+        match (self.options.monitor_interval, &*request.resume) {
+            (None, []) => MayLack::Nothing,
+            (None, _) => MayLack::Everything,
+            // A folder that is followed and gone would be waited for in silence.
+            (Some(_), _) => MayLack::Files,
+        }
     }
 }
 
@@ -98,10 +113,10 @@ impl Opening {
         }
         match positions.into_iter().filter(|(_, position)| position.is_some()).map(|(name, _)| name).min() {
             None => Ok(readers),
-            Some(gone) => {
-                Err(Error::unavailable(format!("the file '{gone}' is gone, which the run before had begun to read"))
-                    .hint("files must stay until they are read: bring it back, or begin anew with a new --data-dir"))
-            }
+            Some(gone) => Err(Error::unavailable(format!(
+                "the file '{gone}' is gone, which the run before had not read to its end"
+            ))
+            .hint(CHANGED_HINT)),
         }
     }
 
@@ -110,3 +125,6 @@ impl Opening {
         Ok(Box::new(FileReader::new(file, Arc::clone(&self.request), values, position)))
     }
 }
+
+#[cfg(test)]
+mod tests;

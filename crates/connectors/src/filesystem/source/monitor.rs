@@ -1,7 +1,7 @@
 //! Follows a folder: looks again and again for files that were not there before.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -13,17 +13,18 @@ use super::Opening;
 use super::listing::Listing;
 use crate::blocking::blocking;
 
-/// Finds new files. As in Flink, a file is known by its path, and read once, whole: it must appear
-/// with all that it will have (written under a hidden name, then renamed).
+/// Finds new files. As in Flink, a file is known by its path, and read once, whole, also where one run goes on behind
+/// another: it must appear with all that it will have (written under a hidden name, then renamed).
 pub(super) struct Monitor {
     listing: Listing,
     opening: Opening,
     ticks: Interval,
-    seen: HashSet<PathBuf>,
+    /// The names of files that are read, or have been.
+    seen: HashSet<Arc<str>>,
 }
 
 impl Monitor {
-    pub(super) fn new(listing: Listing, opening: Opening, interval: Duration, seen: HashSet<PathBuf>) -> Self {
+    pub(super) fn new(listing: Listing, opening: Opening, interval: Duration, seen: HashSet<Arc<str>>) -> Self {
         let mut ticks = interval_at(tokio::time::Instant::now() + interval, interval);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         Self { listing, opening, ticks, seen }
@@ -36,11 +37,11 @@ impl Discovery for Monitor {
         loop {
             self.ticks.tick().await;
             let mut found = blocking(|| self.listing.files())?;
-            found.retain(|file| !self.seen.contains(&file.path));
+            found.retain(|file| !self.seen.contains(&file.name));
             if found.is_empty() {
                 continue;
             }
-            self.seen.extend(found.iter().map(|file| file.path.clone()));
+            self.seen.extend(found.iter().map(|file| Arc::clone(&file.name)));
             return self.opening.open(&found);
         }
     }

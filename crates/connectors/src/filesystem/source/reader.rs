@@ -16,14 +16,20 @@ use super::partition_columns::{PartitionColumns, PartitionValues};
 use crate::blocking::blocking;
 use crate::filesystem::options::FilesystemOptions;
 use crate::format::parquet::ParquetFile;
-use crate::format::records::{READ_BYTES, RecordReader, RecordsChunk};
+use crate::format::records::{RecordReader, RecordsChunk};
 use crate::format::{FileFormat, RecordDecoder, TextFormat};
+
+/// What to do where a file is not what it was when it was read.
+pub(in crate::filesystem) const CHANGED_HINT: &str =
+    "files must stay as they were until they are read: bring it back, or begin anew with a new --data-dir";
 
 /// What is asked of every file.
 pub(super) struct Request {
     /// All columns, those that paths say among them.
     columns: SchemaRef,
     format: RequestedFormat,
+    /// The most that one read of text asks for.
+    read_bytes: usize,
 }
 
 enum RequestedFormat {
@@ -37,6 +43,7 @@ impl Request {
         options: &FilesystemOptions,
         partition_columns: &PartitionColumns,
         requested: &ScanRequest,
+        read_bytes: usize,
     ) -> Result<Self> {
         let columns = partition_columns.without(&requested.columns);
         let request = ScanRequest { columns, ..requested.clone() };
@@ -44,7 +51,7 @@ impl Request {
             FileFormat::Text(format) => RequestedFormat::Text(format.clone(), format.decoder(&request)?),
             FileFormat::Parquet(_) => RequestedFormat::Parquet(request.columns),
         };
-        Ok(Self { columns: Arc::clone(&requested.columns), format })
+        Ok(Self { columns: Arc::clone(&requested.columns), format, read_bytes })
     }
 }
 
@@ -75,14 +82,16 @@ impl FileReader {
     fn open(&self) -> Result<State> {
         match &self.request.format {
             RequestedFormat::Text(format, decoder) => {
+                let first = self.begin == 0;
                 let bytes = open_text_at(&self.path, self.begin)?;
-                let records = RecordReader::new(bytes, format.cutter(), Arc::clone(&self.name), READ_BYTES);
+                let records =
+                    RecordReader::new(bytes, format.cutter(first), Arc::clone(&self.name), self.request.read_bytes);
                 let records = records.behind(self.begin);
-                Ok(State::Text { records, decoder: Arc::clone(decoder), first: self.begin == 0 })
+                Ok(State::Text { records, decoder: Arc::clone(decoder), first })
             }
             RequestedFormat::Parquet(columns) => {
                 let opened = ParquetFile::open(open_file(&self.path)?, Arc::clone(columns)).and_then(|mut file| {
-                    file.skip_to(self.begin)?;
+                    file.skip_to(self.begin).map_err(|e| e.hint(CHANGED_HINT))?;
                     Ok(file)
                 });
                 opened.map(State::Parquet).map_err(|e| e.context(Arc::clone(&self.name)))
@@ -130,9 +139,9 @@ fn open_failed(path: &Path, e: io::Error) -> Error {
         ErrorKind::PermissionDenied => Error::unavailable(format!("no permission to read '{path}'"))
             .because(e)
             .hint("give the user who runs tidemill the right to read the file and to enter its folders"),
-        ErrorKind::UnexpectedEof => Error::data(format!("cannot read on in '{path}': {e}"))
-            .because(e)
-            .hint("files must stay as they were read: bring the file back, or begin anew with a new --data-dir"),
+        ErrorKind::UnexpectedEof => {
+            Error::data(format!("cannot read on in '{path}': {e}")).because(e).hint(CHANGED_HINT)
+        }
         _ => Error::unavailable(format!("cannot read '{path}': {e}")).because(e),
     }
 }

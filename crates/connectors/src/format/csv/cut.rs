@@ -50,6 +50,12 @@ impl CsvCutter {
         Self { dialect: options.dialect, state: State::Input, started: !options.dialect.comments }
     }
 
+    /// The same, where an earlier record has ended: no byte order mark follows, and no header.
+    #[must_use]
+    pub fn behind_a_record(self) -> Self {
+        Self { state: State::Record, started: true, ..self }
+    }
+
     /// Goes from `at` to the next place where something changes; gives the end of the last record that has
     /// ended on the way.
     fn advance(&mut self, block: &[u8], at: &mut usize) -> Option<usize> {

@@ -22,9 +22,9 @@ fn every_name_makes_a_writer_whose_bytes_come_before_the_end_or_at_it() {
     let rows = RecordBatch::try_new(Arc::clone(&schema), vec![Arc::new(Int64Array::from(vec![1, 2]))]).unwrap();
     for name in names() {
         let format = format(&[("format", name)]).unwrap();
-        assert_eq!(format.extension(), name);
+        assert!(name.ends_with(format.extension()));
         let (mut writer, mut bytes) = (format.writer(Arc::clone(&schema)).unwrap(), vec![]);
-        writer.write(&rows, &mut bytes).unwrap();
+        writer.write(&rows, None, &mut bytes).unwrap();
         let held = writer.held_bytes();
         writer.release(&mut bytes).unwrap();
         assert_eq!(writer.held_bytes(), 0, "{name} held {held}");

@@ -1,5 +1,7 @@
 //! From record batches to lines, each one object with the columns in their order.
 
+use std::borrow::Cow;
+
 use arrow::array::{Array, AsArray, RecordBatch, StringViewArray};
 use arrow::buffer::OffsetBuffer;
 use arrow::datatypes::{DataType, Decimal128Type, FieldRef, SchemaRef};
@@ -8,7 +10,6 @@ use tidemill_core::{Error, Result, RowKind};
 use super::options::JsonOptions;
 use super::string::write_string;
 use super::{NAME, column};
-use crate::format::text::temporal::TimestampFormat;
 use crate::format::text::unsupported;
 use crate::format::text::write::write_decimal;
 use crate::format::text::writer::{Scalars, Writer, primitive, scalars};
@@ -44,31 +45,44 @@ impl JsonEncoder {
     /// # Errors
     /// The rows do not have the encoder's columns.
     pub fn encode(&self, rows: &RecordBatch, kinds: Option<&[RowKind]>, out: &mut Vec<u8>) -> Result<()> {
-        if rows.num_columns() != self.keys.len() || kinds.is_some_and(|kinds| kinds.len() != rows.num_rows()) {
-            return Err(Error::internal("rows to encode as JSON do not have the encoder's shape"));
+        if kinds.is_some_and(|kinds| kinds.len() != rows.num_rows()) {
+            return Err(unlike());
         }
-        let columns = self.schema.fields().iter().zip(rows.columns());
-        let writers = columns
-            .map(|(field, array)| writer(field.name(), array.as_ref(), self.options.timestamp_format))
-            .collect::<Result<Vec<_>>>()?;
+        let objects = self.objects(rows)?;
         for row in 0..rows.num_rows() {
-            out.push(b'{');
-            if let Some(kinds) = kinds {
-                out.extend_from_slice(b"\"op\":\"");
-                out.extend_from_slice(kinds[row].short().as_bytes());
-                out.push(b'"');
-            }
-            for (place, (key, writer)) in self.keys.iter().zip(&writers).enumerate() {
-                if place > 0 || kinds.is_some() {
-                    out.push(b',');
+            match kinds {
+                None => objects.write(row, out),
+                Some(kinds) => {
+                    out.extend_from_slice(b"{\"op\":\"");
+                    out.extend_from_slice(kinds[row].short().as_bytes());
+                    out.push(b'"');
+                    objects.write_fields(row, b",", out);
+                    out.push(b'}');
                 }
-                out.extend_from_slice(key);
-                write_or_null(writer.as_ref(), row, out);
             }
-            out.extend_from_slice(b"}\n");
+            out.push(b'\n');
         }
         Ok(())
     }
+
+    /// The rows as objects, to be written one by one.
+    ///
+    /// # Errors
+    /// The rows do not have the encoder's columns.
+    pub(in crate::format) fn objects<'a>(&'a self, rows: &'a RecordBatch) -> Result<Objects<'a>> {
+        if rows.num_columns() != self.keys.len() {
+            return Err(unlike());
+        }
+        let columns = self.schema.fields().iter().zip(rows.columns());
+        let writers = columns.map(|(field, array)| writer(field.name(), array.as_ref(), &self.options));
+        let keys = self.keys.iter().map(|key| Cow::Borrowed(&**key));
+        let fields = keys.zip(writers).map(|(key, writer)| Ok((key, writer?))).collect::<Result<_>>()?;
+        Ok(Objects { fields, skip_nulls: self.options.ignore_null_fields })
+    }
+}
+
+fn unlike() -> Error {
+    Error::internal("rows to encode as JSON do not have the encoder's shape")
 }
 
 fn key(field: &FieldRef) -> Vec<u8> {
@@ -76,6 +90,36 @@ fn key(field: &FieldRef) -> Vec<u8> {
     write_string(field.name().as_bytes(), &mut key);
     key.push(b':');
     key
+}
+
+/// Rows as objects with their fields in order.
+pub(in crate::format) struct Objects<'a> {
+    /// What stands before each value, and what writes it.
+    fields: Vec<(Cow<'a, [u8]>, Box<dyn Writer + 'a>)>,
+    skip_nulls: bool,
+}
+
+impl Objects<'_> {
+    /// Appends a row.
+    pub(in crate::format) fn write(&self, row: usize, out: &mut Vec<u8>) {
+        out.push(b'{');
+        self.write_fields(row, b"", out);
+        out.push(b'}');
+    }
+
+    /// Appends its fields; `before` stands before the first.
+    fn write_fields(&self, row: usize, before: &'static [u8], out: &mut Vec<u8>) {
+        let mut separator = before;
+        for (key, writer) in &self.fields {
+            if self.skip_nulls && writer.null(row) {
+                continue;
+            }
+            out.extend_from_slice(separator);
+            separator = b",";
+            out.extend_from_slice(key);
+            write_or_null(writer.as_ref(), row, out);
+        }
+    }
 }
 
 /// Appends an element.
@@ -87,8 +131,8 @@ fn write_or_null(writer: &dyn Writer, row: usize, out: &mut Vec<u8>) {
     }
 }
 
-fn writer<'a>(name: &str, array: &'a dyn Array, format: TimestampFormat) -> Result<Box<dyn Writer + 'a>> {
-    if let Some(writer) = scalars(array, b"\"", format) {
+fn writer<'a>(name: &str, array: &'a dyn Array, options: &JsonOptions) -> Result<Box<dyn Writer + 'a>> {
+    if let Some(writer) = scalars(array, b"\"", options.timestamp_format) {
         return Ok(writer);
     }
     Ok(match array.data_type() {
@@ -101,10 +145,10 @@ fn writer<'a>(name: &str, array: &'a dyn Array, format: TimestampFormat) -> Resu
                 write_string(array.value(row).as_bytes(), out);
             }))
         }
-        DataType::Struct(_) => Box::new(Row::new(array, format)?),
+        DataType::Struct(_) => Box::new(Row::new(array, options)?),
         DataType::List(_) => {
             let list = array.as_list::<i32>();
-            Box::new(List { array, offsets: list.offsets(), values: writer(name, list.values().as_ref(), format)? })
+            Box::new(List { array, offsets: list.offsets(), values: writer(name, list.values().as_ref(), options)? })
         }
         DataType::Map(..) => {
             let map = array.as_map();
@@ -112,7 +156,7 @@ fn writer<'a>(name: &str, array: &'a dyn Array, format: TimestampFormat) -> Resu
                 array,
                 offsets: map.offsets(),
                 keys: map.keys().as_string_view(),
-                values: writer(name, map.values().as_ref(), format)?,
+                values: writer(name, map.values().as_ref(), options)?,
             })
         }
         other => return Err(unsupported(NAME, name, other)),
@@ -122,15 +166,17 @@ fn writer<'a>(name: &str, array: &'a dyn Array, format: TimestampFormat) -> Resu
 /// `ROW`: an object with the fields in their order.
 struct Row<'a> {
     array: &'a dyn Array,
-    fields: Vec<(Vec<u8>, Box<dyn Writer + 'a>)>,
+    objects: Objects<'a>,
 }
 
 impl<'a> Row<'a> {
-    fn new(array: &'a dyn Array, format: TimestampFormat) -> Result<Self> {
+    fn new(array: &'a dyn Array, options: &JsonOptions) -> Result<Self> {
         let row = array.as_struct();
         let fields = row.fields().iter().zip(row.columns());
-        let fields = fields.map(|(field, column)| Ok((key(field), writer(field.name(), column.as_ref(), format)?)));
-        Ok(Self { array, fields: fields.collect::<Result<_>>()? })
+        let fields = fields
+            .map(|(field, column)| Ok((Cow::Owned(key(field)), writer(field.name(), column.as_ref(), options)?)))
+            .collect::<Result<_>>()?;
+        Ok(Self { array, objects: Objects { fields, skip_nulls: options.ignore_null_fields } })
     }
 }
 
@@ -140,15 +186,7 @@ impl Writer for Row<'_> {
     }
 
     fn write(&self, row: usize, out: &mut Vec<u8>) {
-        out.push(b'{');
-        for (place, (key, writer)) in self.fields.iter().enumerate() {
-            if place > 0 {
-                out.push(b',');
-            }
-            out.extend_from_slice(key);
-            write_or_null(writer.as_ref(), row, out);
-        }
-        out.push(b'}');
+        self.objects.write(row, out);
     }
 }
 

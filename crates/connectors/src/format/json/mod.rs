@@ -36,6 +36,7 @@ mod tests;
 pub use decode::JsonDecoder;
 pub use encode::JsonEncoder;
 pub use infer::JsonSample;
+pub(in crate::format) use options::timestamp_format;
 pub use options::{JsonOptions, OPTIONS};
 
 pub use super::text::temporal::TimestampFormat;

@@ -8,6 +8,7 @@ use crate::format::text::temporal::TimestampFormat;
 pub(super) const TIMESTAMP_FORMAT: &str = "json.timestamp-format.standard";
 const IGNORE_PARSE_ERRORS: &str = "json.ignore-parse-errors";
 const FAIL_ON_MISSING_FIELD: &str = "json.fail-on-missing-field";
+const IGNORE_NULL_FIELDS: &str = "json.encode.ignore-null-fields";
 
 /// Every option that the format knows.
 pub const OPTIONS: &[OptionSpec] = &[
@@ -25,6 +26,10 @@ pub const OPTIONS: &[OptionSpec] = &[
         key: FAIL_ON_MISSING_FIELD,
         doc: "'true' fails where a line lacks a column's field; 'false', the default, reads NULL.",
     },
+    OptionSpec {
+        key: IGNORE_NULL_FIELDS,
+        doc: "'true' leaves out fields that are NULL where rows are written; 'false', the default, writes null.",
+    },
 ];
 
 /// How JSON is read and written.
@@ -36,6 +41,8 @@ pub struct JsonOptions {
     pub ignore_parse_errors: bool,
     /// A field that is not there is an error, where it is NULL otherwise.
     pub fail_on_missing_field: bool,
+    /// A field that is NULL is not written, where it is written as `null` otherwise.
+    pub ignore_null_fields: bool,
 }
 
 impl JsonOptions {
@@ -44,11 +51,11 @@ impl JsonOptions {
     /// # Errors
     /// A value that an option does not take, or two options that contradict each other.
     pub fn from_options(options: &Options) -> Result<Self> {
-        let formats = [("SQL", TimestampFormat::Sql), ("ISO-8601", TimestampFormat::Iso8601)];
         let read = Self {
-            timestamp_format: options.one_of(TIMESTAMP_FORMAT, &formats, TimestampFormat::Sql)?,
+            timestamp_format: timestamp_format(options, TIMESTAMP_FORMAT)?,
             ignore_parse_errors: options.boolean(IGNORE_PARSE_ERRORS, false)?,
             fail_on_missing_field: options.boolean(FAIL_ON_MISSING_FIELD, false)?,
+            ignore_null_fields: options.boolean(IGNORE_NULL_FIELDS, false)?,
         };
         if read.ignore_parse_errors && read.fail_on_missing_field {
             return Err(options
@@ -60,4 +67,10 @@ impl JsonOptions {
         }
         Ok(read)
     }
+}
+
+/// How timestamps are written, as the option `key` says.
+pub(in crate::format) fn timestamp_format(options: &Options, key: &str) -> Result<TimestampFormat> {
+    let formats = [("SQL", TimestampFormat::Sql), ("ISO-8601", TimestampFormat::Iso8601)];
+    options.one_of(key, &formats, TimestampFormat::Sql)
 }

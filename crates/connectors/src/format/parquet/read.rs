@@ -56,7 +56,9 @@ impl ParquetFile {
         match usize::try_from(row_group).ok().filter(|next| *next <= row_groups) {
             Some(next) => self.next = next,
             None => {
-                return Err(Error::data(format!("{row_group} row groups of it were read, and it has {row_groups}")));
+                return Err(Error::data(format!(
+                    "{row_group} of its row groups were read by the run before, and it has {row_groups}"
+                )));
             }
         }
         Ok(())

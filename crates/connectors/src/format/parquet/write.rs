@@ -19,7 +19,7 @@ use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_writer::ArrowWriterOptions;
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
-use tidemill_core::{Error, Result};
+use tidemill_core::{Error, Result, RowKind};
 
 use super::ParquetOptions;
 use crate::format::FileWriter;
@@ -63,7 +63,7 @@ impl ParquetWriter {
 }
 
 impl FileWriter for ParquetWriter {
-    fn write(&mut self, rows: &RecordBatch, out: &mut Vec<u8>) -> Result<()> {
+    fn write(&mut self, rows: &RecordBatch, _: Option<&[RowKind]>, out: &mut Vec<u8>) -> Result<()> {
         let mut fields = self.schema.fields().iter().zip(rows.columns());
         if let Some((field, _)) = fields.find(|(field, column)| !field.is_nullable() && column.null_count() > 0) {
             return Err(Error::data(format!("the column '{}' is NOT NULL, and a row has NULL there", field.name()))

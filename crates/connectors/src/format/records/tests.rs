@@ -88,6 +88,16 @@ fn a_record_longer_than_the_limit_names_the_input_the_line_and_the_size() {
 }
 
 #[test]
+fn behind_what_was_read_before_it_names_the_byte() {
+    let text = "b\n0123456789abcdef\n";
+    let mut reader = RecordReader { max_record_bytes: 10, ..reader(Cursor::new(text), 4) }.behind(100);
+    assert_eq!(reader.next_records().unwrap().unwrap().as_slice(), b"b\n");
+    assert_eq!(reader.position(), 102);
+    let error = reader.next_records().unwrap_err();
+    assert!(error.message().starts_with("test.json: the record at byte 102 is longer than"), "{error}");
+}
+
+#[test]
 fn a_failing_read_names_the_input() {
     struct Broken;
     impl Read for Broken {

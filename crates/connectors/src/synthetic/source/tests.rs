@@ -2,6 +2,8 @@ use std::time::Duration;
 
 use arrow::array::{AsArray, RecordBatch, RecordBatchOptions, UInt64Array};
 use arrow::datatypes::{DataType, Field, Schema, UInt64Type};
+use proptest::prelude::*;
+use tidemill_runtime::connector::ReadPartition;
 
 use super::*;
 
@@ -23,11 +25,26 @@ impl Recipe for Numbers {
 }
 
 async fn reader(row_bytes: usize, end: Option<u64>, pace: Option<Pace>) -> Box<dyn PartitionReader> {
+    open(row_bytes, end, pace, 1000, &[]).await.remove(0)
+}
+
+/// The partitions, behind what was read.
+async fn open(
+    row_bytes: usize,
+    end: Option<u64>,
+    pace: Option<Pace>,
+    batch_rows: usize,
+    read: &[ReadPartition],
+) -> Vec<Box<dyn PartitionReader>> {
     let source = SyntheticSource { name: "numbers".into(), recipe: Arc::new(Numbers { row_bytes }), end, pace };
     assert_eq!(source.bounded(), end.is_some());
     let columns = Arc::new(Schema::new(vec![Field::new("n", DataType::UInt64, false)]));
-    let request = ScanRequest { columns, batch_rows: 1000, keep_rejected: false, follow: true, resume: Arc::new([]) };
-    source.open(&request).await.unwrap().partitions.remove(0)
+    let request = ScanRequest { columns, batch_rows, keep_rejected: false, follow: true, resume: read.into() };
+    source.open(&request).await.unwrap().partitions
+}
+
+fn read(position: Option<u64>) -> [ReadPartition; 1] {
+    [ReadPartition { name: "numbers".into(), position }]
 }
 
 async fn next(reader: &mut dyn PartitionReader) -> Option<Vec<u64>> {
@@ -70,4 +87,41 @@ async fn rows_come_when_they_are_due() {
         assert!(began.elapsed() >= Pace::new(200).due(last), "row {last} is early");
     }
     assert_eq!(last, 39);
+}
+
+#[tokio::test]
+async fn what_was_read_to_its_end_is_not_opened_again() {
+    assert!(open(8, Some(10), None, 3, &read(None)).await.is_empty());
+    let mut at_end = open(8, Some(10), None, 3, &read(Some(10))).await.remove(0);
+    assert_eq!(next(at_end.as_mut()).await, None);
+}
+
+#[tokio::test]
+async fn a_pace_begins_where_reading_goes_on() {
+    let began = Instant::now();
+    let mut reader = open(8, Some(10_004), Some(Pace::new(200)), 1000, &read(Some(10_000))).await.remove(0);
+    let mut all = vec![];
+    while let Some(rows) = next(reader.as_mut()).await {
+        all.extend(rows);
+    }
+    assert_eq!(all, (10_000..10_004).collect::<Vec<_>>());
+    assert!(began.elapsed() >= Pace::new(200).due(3) && began.elapsed() < Duration::from_secs(20));
+}
+
+proptest! {
+    #[test]
+    fn runs_give_what_one_run_gives(end in 0..200u64, runs in prop::collection::vec((1..60usize, 0..4usize), 0..5)) {
+        tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+            let (mut all, mut position) = (vec![], 0);
+            for (batch_rows, chunks) in runs.into_iter().chain([(7, usize::MAX)]) {
+                let mut reader = open(8, Some(end), None, batch_rows, &read(Some(position))).await.remove(0);
+                for _ in 0..chunks {
+                    let Some(rows) = next(reader.as_mut()).await else { break };
+                    all.extend(rows);
+                }
+                position = reader.position();
+            }
+            assert_eq!(all, (0..end).collect::<Vec<_>>());
+        });
+    }
 }

@@ -22,6 +22,10 @@ use crate::settings::Emit;
 use crate::unnest::Unnest;
 use crate::{Pipeline, PlannedStatement};
 
+/// What helps where a query updates its result.
+const TAKES_UPDATES: &str =
+    "write to a sink that takes updates, such as 'print', or files with 'format' = 'debezium-json'";
+
 /// A statement as the live planner sees it.
 pub(super) struct LiveStatement<'a> {
     pub(super) plan: LogicalPlan,
@@ -121,10 +125,8 @@ impl<'a> Planner<'a> {
                 statement.name
             ))
             .hint(match planned.updated_by {
-                Some(key) => format!("remove the SET '{key}', or write to a sink that takes updates, such as 'print'"),
-                None => "group by the windows of a TUMBLE(...), whose rows come once, or write to a sink that takes \
-                         updates, such as 'print'"
-                    .to_owned(),
+                Some(key) => format!("remove the SET '{key}', or {TAKES_UPDATES}"),
+                None => format!("group by the windows of a TUMBLE(...), whose rows come once, or {TAKES_UPDATES}"),
             })
             .at(statement.excerpt.clone()));
         }

@@ -122,7 +122,7 @@ fn rows_in_parquet(folder: &Path) -> Vec<String> {
 }
 
 /// So many cases where `PROPTEST_CASES` says nothing: each syncs many files, and some start DuckDB.
-fn config(cases: u32) -> ProptestConfig {
+pub(super) fn config(cases: u32) -> ProptestConfig {
     let default = ProptestConfig::default();
     let asked_for = std::env::var_os("PROPTEST_CASES").is_some();
     ProptestConfig { cases: if asked_for { default.cases } else { cases }, ..default }

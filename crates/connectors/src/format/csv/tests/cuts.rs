@@ -2,6 +2,7 @@
 
 use std::io::Cursor;
 
+use arrow::buffer::Buffer;
 use proptest::prelude::*;
 
 use super::super::CsvCutter;
@@ -13,19 +14,45 @@ type Read = (Vec<(u64, String)>, Vec<(u64, Vec<u8>)>, u64);
 
 /// Reads `text`, at most `read_bytes` at a time.
 fn read(text: &[u8], options: &CsvOptions, columns: usize, read_bytes: usize) -> Read {
-    let cutter = Box::new(CsvCutter::new(options));
-    let mut reader = RecordReader::new(Cursor::new(text), cutter, "test.csv".into(), read_bytes);
-    let decoder = CsvDecoder::new(strings(columns), &strings(columns), options.clone()).unwrap().keep_rejected(true);
-    let (mut rows, mut rejected, mut before, mut first) = (vec![], vec![], 0, true);
+    let (mut reader, mut read, mut first) = (reader(text, 0, options, read_bytes), Read::default(), true);
     while let Some(records) = reader.next_records().unwrap() {
-        let decoded = decoder.decode(&records, std::mem::take(&mut first)).unwrap();
-        check(&decoded.rows);
-        let offsets = decoded.offsets.unwrap_or_else(|| (0..decoded.rows.num_rows() as u32).collect());
-        rows.extend(offsets.iter().map(|offset| before + u64::from(*offset)).zip(shown(&decoded.rows)));
-        rejected.extend(decoded.rejected.into_iter().map(|one| (before + one.offset, one.record)));
-        before += decoded.offset_count;
+        decode(&records, std::mem::take(&mut first), options, columns, &mut read);
     }
-    (rows, rejected, before)
+    read
+}
+
+/// The same in many runs: each reads one block, and the next goes on behind it.
+fn read_in_runs(text: &[u8], options: &CsvOptions, columns: usize, read_bytes: &[usize]) -> Read {
+    let (mut position, mut read) = (0, Read::default());
+    for read_bytes in read_bytes.iter().cycle() {
+        let mut reader = reader(text, position, options, *read_bytes);
+        let Some(records) = reader.next_records().unwrap() else { break };
+        decode(&records, position == 0, options, columns, &mut read);
+        position = reader.position() as usize;
+    }
+    read
+}
+
+fn reader<'a>(
+    text: &'a [u8],
+    position: usize,
+    options: &CsvOptions,
+    read_bytes: usize,
+) -> RecordReader<Cursor<&'a [u8]>> {
+    let cutter = CsvCutter::new(options);
+    let cutter = if position == 0 { cutter } else { cutter.behind_a_record() };
+    let input = Cursor::new(&text[position..]);
+    RecordReader::new(input, Box::new(cutter), "test.csv".into(), read_bytes).behind(position as u64)
+}
+
+fn decode(records: &Buffer, first: bool, options: &CsvOptions, columns: usize, (rows, rejected, before): &mut Read) {
+    let decoder = CsvDecoder::new(strings(columns), &strings(columns), options.clone()).unwrap().keep_rejected(true);
+    let decoded = decoder.decode(records, first).unwrap();
+    check(&decoded.rows);
+    let offsets = decoded.offsets.unwrap_or_else(|| (0..decoded.rows.num_rows() as u32).collect());
+    rows.extend(offsets.iter().map(|offset| *before + u64::from(*offset)).zip(shown(&decoded.rows)));
+    rejected.extend(decoded.rejected.into_iter().map(|one| (*before + one.offset, one.record)));
+    *before += decoded.offset_count;
 }
 
 #[test]
@@ -44,6 +71,7 @@ fn every_cut_of_a_small_input_gives_the_same_rows() {
         let whole = read(text.as_bytes(), &options, 2, text.len());
         for read_bytes in 1..text.len() {
             assert_eq!(read(text.as_bytes(), &options, 2, read_bytes), whole, "{set:?}, {read_bytes} bytes at a time");
+            assert_eq!(read_in_runs(text.as_bytes(), &options, 2, &[read_bytes]), whole, "{set:?}, in many runs");
         }
     }
 }
@@ -92,6 +120,7 @@ proptest! {
         marked in any::<bool>(),
         columns in 1..4usize,
         read_bytes in 1..20usize,
+        runs_read_bytes in 1..20usize,
         comments in any::<bool>(),
         header in any::<bool>(),
         escaped in any::<bool>(),
@@ -109,6 +138,7 @@ proptest! {
         let options = options(&set);
         let text = if marked { [b"\xef\xbb\xbf", &text[..]].concat() } else { text };
         let whole = read(&text, &options, columns, text.len() + 1);
-        prop_assert_eq!(read(&text, &options, columns, read_bytes), whole);
+        prop_assert_eq!(&read(&text, &options, columns, read_bytes), &whole);
+        prop_assert_eq!(read_in_runs(&text, &options, columns, &[read_bytes, runs_read_bytes]), whole);
     }
 }

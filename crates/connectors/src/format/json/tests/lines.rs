@@ -6,8 +6,12 @@ use tidemill_runtime::connector::Options;
 use super::super::TimestampFormat;
 use super::*;
 
-const IGNORE: JsonOptions =
-    JsonOptions { timestamp_format: TimestampFormat::Sql, ignore_parse_errors: true, fail_on_missing_field: false };
+const IGNORE: JsonOptions = JsonOptions {
+    timestamp_format: TimestampFormat::Sql,
+    ignore_parse_errors: true,
+    fail_on_missing_field: false,
+    ignore_null_fields: false,
+};
 
 fn id() -> SchemaRef {
     schema(&[("id", DataType::Int64)])

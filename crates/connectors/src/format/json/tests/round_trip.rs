@@ -1,11 +1,28 @@
 //! What is encoded reads back, and looks as promised.
 
-use arrow::array::{Decimal128Array, Float32Array, Float64Array, Int64Array, TimestampMillisecondArray};
+use arrow::array::{ArrayRef, Decimal128Array, Float32Array, Float64Array, Int64Array, TimestampMillisecondArray};
 use proptest::prelude::*;
 use tidemill_core::RowKind;
 
 use super::super::TimestampFormat;
 use super::*;
+
+#[test]
+fn fields_that_are_null_can_be_left_out() {
+    let columns: [(_, ArrayRef); 2] = [
+        ("a", Arc::new(Int64Array::from(vec![None, Some(2), None]))),
+        ("b", Arc::new(Int64Array::from(vec![Some(1), None, None]))),
+    ];
+    let rows = RecordBatch::try_from_iter(columns).unwrap();
+    let options = JsonOptions { ignore_null_fields: true, ..JsonOptions::default() };
+    let encoder = JsonEncoder::new(rows.schema(), options).unwrap();
+    let (mut out, kinds) = (vec![], [RowKind::Insert, RowKind::Delete, RowKind::Insert]);
+    encoder.encode(&rows, None, &mut out).unwrap();
+    encoder.encode(&rows, Some(&kinds), &mut out).unwrap();
+    let expected = "{\"b\":1}\n{\"a\":2}\n{}\n\
+                    {\"op\":\"+I\",\"b\":1}\n{\"op\":\"-D\",\"a\":2}\n{\"op\":\"+I\"}\n";
+    assert_eq!(String::from_utf8(out).unwrap(), expected);
+}
 
 #[test]
 fn kinds_come_first_as_op() {

@@ -26,7 +26,7 @@ fn file() -> File {
     let batch = RecordBatch::try_new(Arc::clone(&schema), vec![Arc::new(rows)]).unwrap();
     let options = ParquetOptions::from_options(&Options::default()).unwrap();
     let (mut writer, mut bytes) = (ParquetWriter::new(schema, &options).unwrap(), vec![]);
-    writer.write(&batch, &mut bytes).unwrap();
+    writer.write(&batch, None, &mut bytes).unwrap();
     writer.finish(&mut bytes).unwrap();
     let mut file = tempfile::tempfile().unwrap();
     file.write_all(&bytes).unwrap();

@@ -19,7 +19,7 @@ fn written(rows: &[RecordBatch], options: &ParquetOptions) -> tempfile::NamedTem
     let mut writer = ParquetWriter::new(rows[0].schema(), options).unwrap();
     let mut bytes = vec![];
     for rows in rows {
-        writer.write(rows, &mut bytes).unwrap();
+        writer.write(rows, None, &mut bytes).unwrap();
     }
     writer.finish(&mut bytes).unwrap();
     let file = tempfile::Builder::new().suffix(".parquet").tempfile().unwrap();
@@ -158,7 +158,7 @@ fn rows_that_are_released_are_a_row_group_of_their_own() {
     let mut writer = ParquetWriter::new(Arc::clone(&schema), &PLAIN).unwrap();
     let mut bytes = vec![];
     for from in [0, 10, 20] {
-        writer.write(&rows(from), &mut bytes).unwrap();
+        writer.write(&rows(from), None, &mut bytes).unwrap();
         let before = bytes.len();
         assert!(writer.held_bytes() > 0);
         writer.release(&mut bytes).unwrap();
@@ -178,7 +178,7 @@ fn null_in_a_column_that_has_none_is_an_error_that_names_it() {
     let mut writer = ParquetWriter::new(schema, &PLAIN).unwrap();
     let column = Arc::new(Int64Array::from(vec![None])) as ArrayRef;
     let rows = RecordBatch::try_from_iter_with_nullable([("a", column, true)]).unwrap();
-    let error = writer.write(&rows, &mut vec![]).unwrap_err();
+    let error = writer.write(&rows, None, &mut vec![]).unwrap_err();
     assert_eq!(
         (error.kind(), error.message()),
         (ErrorKind::Data, "the column 'a' is NOT NULL, and a row has NULL there")

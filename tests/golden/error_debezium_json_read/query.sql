@@ -1,0 +1,3 @@
+CREATE TABLE changes (id BIGINT)
+WITH ('connector' = 'filesystem', 'path' = 'in.json', 'format' = 'debezium-json');
+SELECT * FROM changes;
