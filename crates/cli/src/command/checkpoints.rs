@@ -83,7 +83,7 @@ async fn list(place: &Place) -> Result<ExitCode> {
                 let bytes: u64 = manifest.bytes().values().sum();
                 format!("{}  {bytes} bytes{}", time(manifest), if manifest.finished() { "  finished" } else { "" })
             }
-            Err(error) => format!("damaged: {}", error.message()),
+            Err(error) => error.message().to_owned(),
         };
         let _ = writeln!(text, "{epoch}  {line}");
     }

@@ -45,7 +45,9 @@ impl Durability {
             .hint("store its input in files, or run without --data-dir"));
         }
         let mut store = CheckpointStore::new(place, retention, graph.identity()?);
-        let restored = store.resume(allow_older).await?;
+        let place = store.place().to_string();
+        let restored =
+            in_time(timeout, format!("the checkpoints in '{place}' were not read"), store.resume(allow_older)).await?;
         Ok(Self { store, restored, timeout })
     }
 }
@@ -137,7 +139,7 @@ impl Checkpoints {
             changes.extend(commitment(sink.as_ref())?.into_iter().map(|changes| (sink_owner(*task), changes)));
         }
         let snapshot = Snapshot { epoch: self.epoch, finished: false, changes };
-        in_time(self.timeout, store.write(snapshot)).await.map(drop)
+        in_time(self.timeout, not_written(store.place()), store.write(snapshot)).await.map(drop)
     }
 
     /// Adds what has changed in the states of some owners. `later`: after the barrier of the epoch that is under way.
@@ -159,7 +161,7 @@ impl Checkpoints {
             Store::Resting(mut store) => {
                 self.epoch = epoch;
                 Store::Writing(tokio::spawn(async move {
-                    let written = in_time(limit, store.write(snapshot)).await;
+                    let written = in_time(limit, not_written(store.place()), store.write(snapshot)).await;
                     (store, written)
                 }))
             }
@@ -190,10 +192,15 @@ impl Checkpoints {
     }
 }
 
-async fn in_time(limit: Duration, write: impl Future<Output = Result<Written>>) -> Result<Written> {
-    match timeout(limit, write).await {
-        Ok(written) => written,
-        Err(_) => Err(Error::unavailable(format!("a checkpoint was not written within {} seconds", limit.as_secs()))
+fn not_written(place: &Place) -> String {
+    format!("a checkpoint was not written to '{place}'")
+}
+
+/// Gives up what takes longer than `limit`, which `failed` says.
+async fn in_time<T>(limit: Duration, failed: String, work: impl Future<Output = Result<T>>) -> Result<T> {
+    match timeout(limit, work).await {
+        Ok(done) => done,
+        Err(_) => Err(Error::unavailable(format!("{failed} within {} s", limit.as_secs_f64()))
             .hint("see to it that the place of the checkpoints answers, or raise 'execution.checkpointing.timeout'")),
     }
 }

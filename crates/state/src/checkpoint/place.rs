@@ -261,6 +261,9 @@ fn io_failed(what: &str, path: &Path, e: io::Error) -> Error {
     let error = Error::unavailable(format!("cannot {what} '{}': {e}", path.display()));
     let error = match e.kind() {
         io::ErrorKind::StorageFull => error.hint("make room on the disk, then run again: the job goes on where it was"),
+        io::ErrorKind::FileTooLarge => {
+            error.hint("raise the limit of a file's size (ulimit -f), then run again: the job goes on where it was")
+        }
         io::ErrorKind::PermissionDenied => {
             error.hint("give the user who runs tidemill the right to read and write checkpoints there")
         }

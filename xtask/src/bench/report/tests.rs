@@ -13,7 +13,12 @@ fn result(program: Program, milliseconds: &[u64], megabytes: u64) -> Result {
 fn the_median_counts_and_each_reach_has_its_direction() {
     // One run that was disturbed changes nothing.
     let ours = result(Program::Tidemill, &[2_000, 9_000, 1_900], 100);
-    let results = [result(Program::DuckDb, &[1_000, 1_100, 900], 300), result(Program::Flink, &[20_000], 2_000)];
+    let with_checkpoints = result(Program::Checkpointed, &[2_100], 100);
+    let results = [
+        with_checkpoints,
+        result(Program::DuckDb, &[1_000, 1_100, 900], 300),
+        result(Program::Flink, &[20_000], 2_000),
+    ];
     let reached = |reach| verdict(reach, &ours, &results, 4_000_000).reached;
     for (reach, expected) in [
         (Reach::TimesOf(Program::DuckDb, 2.0), Some(true)),
@@ -21,6 +26,8 @@ fn the_median_counts_and_each_reach_has_its_direction() {
         (Reach::FasterThan(Program::Flink, 10.0), Some(true)),
         (Reach::FasterThan(Program::Flink, 10.1), Some(false)),
         (Reach::TimesOf(Program::Polars, 1.0), None),
+        (Reach::ShareWithCheckpoints(0.95), Some(true)),
+        (Reach::ShareWithCheckpoints(0.96), Some(false)),
         (Reach::Megabytes(100.0), Some(true)),
         (Reach::Megabytes(99.0), Some(false)),
         (Reach::MillionEventsPerSecond(2.0), Some(true)),

@@ -1,0 +1,252 @@
+//! Jobs that are run again: what they go on from, what they refuse, and what they say.
+//!
+//! That nothing is lost or doubled whenever a job is killed is the crash test's business.
+
+// Helpers of tests fail as tests do.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use std::fs;
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread::{self, sleep};
+use std::time::{Duration, Instant};
+
+use tidemill_tests::folder::{fresh, names};
+use tidemill_tests::program::{Finished, Program};
+
+/// Longer than any machine needs: a test that waits so long has failed.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+const ROWS: usize = 1_500;
+
+/// Numbers, a thousand a second, into files; and how many there are of each remainder, to nobody.
+fn numbers(settings: &str) -> String {
+    format!(
+        "SET 'execution.checkpointing.interval' = '30 ms';
+{settings}
+CREATE TABLE numbers (id BIGINT) WITH ('connector' = 'datagen', 'rows-per-second' = '1000', 'number-of-rows' = '{ROWS}',
+  'fields.id.kind' = 'sequence', 'fields.id.start' = '0', 'fields.id.end' = '{}');
+CREATE TABLE copied (id BIGINT) WITH ('connector' = 'filesystem', 'path' = 'out', 'format' = 'json');
+CREATE TABLE nowhere (remainder BIGINT, numbers BIGINT) WITH ('connector' = 'blackhole');
+INSERT INTO copied SELECT id FROM numbers;
+INSERT INTO nowhere SELECT id % 7, count(*) FROM numbers GROUP BY id % 7;
+",
+        ROWS - 1
+    )
+}
+
+const RUN: [&str; 6] = ["run", "q.sql", "--data-dir", "data", "--parallelism", "2"];
+
+/// The numbers that stand in the visible files, sorted.
+fn copied(folder: &Path) -> Vec<u64> {
+    let files = fs::read_dir(folder.join("out")).into_iter().flatten().map(|entry| entry.unwrap());
+    let visible = files.filter(|file| !file.file_name().to_string_lossy().starts_with('.'));
+    let texts = visible.map(|file| fs::read_to_string(file.path()).unwrap());
+    let number = |line: &str| line.trim_start_matches("{\"id\":").trim_end_matches('}').parse().unwrap();
+    let mut numbers: Vec<u64> = texts.flat_map(|text| text.lines().map(number).collect::<Vec<_>>()).collect();
+    numbers.sort_unstable();
+    numbers
+}
+
+fn all_numbers() -> Vec<u64> {
+    (0..ROWS as u64).collect()
+}
+
+fn hidden(folder: &Path) -> Vec<String> {
+    names(&folder.join("out")).into_iter().filter(|name| name.starts_with('.')).collect()
+}
+
+/// Starts the job of `q.sql`, and waits until some rows are committed.
+fn started(folder: &Path) -> Child {
+    let before = copied(folder).len();
+    let mut command = Program::in_folder(folder).command(&RUN);
+    let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let begun = Instant::now();
+    while copied(folder).len() == before {
+        assert!(begun.elapsed() < PATIENCE, "nothing is committed");
+        sleep(Duration::from_millis(5));
+    }
+    child
+}
+
+fn interrupt(mut child: Child) {
+    let pid = libc::pid_t::try_from(child.id()).unwrap();
+    // SAFETY: it only sends a signal, to a child that has not been waited for.
+    assert_eq!(unsafe { libc::kill(pid, libc::SIGINT) }, 0);
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+}
+
+fn run(folder: &Path, arguments: &[&str]) -> Finished {
+    Program::in_folder(folder).run(arguments)
+}
+
+#[test]
+fn a_run_that_is_stopped_goes_on_behind_what_it_has_committed() {
+    let folder = fresh();
+    let folder = folder.path();
+    fs::write(folder.join("q.sql"), numbers("")).unwrap();
+    interrupt(started(folder));
+    assert_eq!(hidden(folder), [""; 0]);
+    // Whoever takes finished files away takes nothing from the job.
+    let first = copied(folder);
+    assert!(!first.is_empty() && first.len() < ROWS, "{} rows", first.len());
+    fs::rename(folder.join("out"), folder.join("taken")).unwrap();
+
+    let second = run(folder, &RUN);
+    assert_eq!(second.code, Some(0), "{}", second.stderr);
+    assert!(second.stderr.contains("goes on from checkpoint "), "{}", second.stderr);
+    assert_eq!([first, copied(folder)].concat(), all_numbers());
+
+    let third = run(folder, &RUN);
+    let says = "the job had come to its end before: nothing is left to do\n";
+    assert_eq!((third.code, third.stderr.ends_with(says)), (Some(0), true), "{}", third.stderr);
+    let listed = run(folder, &["checkpoints", "ls", "--data-dir", "data"]);
+    assert_eq!((listed.code, listed.stdout.trim_end().ends_with("  finished")), (Some(0), true), "{}", listed.stdout);
+    let shown = run(folder, &["checkpoints", "show", "--data-dir", "data"]);
+    assert!(shown.stdout.contains("the job\n0: source numbers (parallelism 2)\n"), "{}", shown.stdout);
+}
+
+#[test]
+fn a_data_directory_has_one_owner() {
+    let folder = fresh();
+    let folder = folder.path();
+    fs::write(folder.join("q.sql"), numbers("")).unwrap();
+    let first = started(folder);
+    let second = run(folder, &RUN);
+    assert_eq!(second.code, Some(2));
+    assert!(
+        second.stderr.starts_with("error: the data directory 'data' is in use by another process"),
+        "{}",
+        second.stderr
+    );
+    interrupt(first);
+    assert_eq!(run(folder, &RUN).code, Some(0));
+    assert_eq!(copied(folder), all_numbers());
+}
+
+#[test]
+fn a_job_that_has_changed_is_refused_with_what_differs() {
+    let folder = fresh();
+    let folder = folder.path();
+    let sql = numbers("");
+    fs::write(folder.join("q.sql"), &sql).unwrap();
+    interrupt(started(folder));
+    let parallelism = run(folder, &["run", "q.sql", "--data-dir", "data", "--parallelism", "3"]);
+    assert_eq!(parallelism.code, Some(2));
+    assert!(parallelism.stderr.contains("'0: source numbers (parallelism 3)'"), "{}", parallelism.stderr);
+    fs::write(folder.join("q.sql"), sql.replace("id % 7", "id % 8")).unwrap();
+    let query = run(folder, &RUN);
+    assert_eq!(query.code, Some(2), "{}", query.stderr);
+    assert!(query.stderr.contains("of another job than this one"), "{}", query.stderr);
+    // What matters to no state may change.
+    fs::write(folder.join("q.sql"), sql.replace("'30 ms'", "'50 ms'")).unwrap();
+    assert_eq!(run(folder, &RUN).code, Some(0));
+    assert_eq!(copied(folder), all_numbers());
+}
+
+#[test]
+fn an_older_checkpoint_is_taken_only_if_that_is_allowed_and_files_since_are_taken_back() {
+    let folder = fresh();
+    let folder = folder.path();
+    fs::write(folder.join("q.sql"), numbers("SET 'state.checkpoints.num-retained' = '5';")).unwrap();
+    interrupt(started(folder));
+    let checkpoints = folder.join("data/checkpoints");
+    let manifests = names(&checkpoints).into_iter().filter(|name| name.ends_with(".manifest"));
+    let mut manifests: Vec<String> = manifests.collect();
+    manifests.sort();
+    // The last two: what they had committed is visible.
+    for manifest in &manifests[manifests.len() - 2..] {
+        fs::write(checkpoints.join(manifest), "cut off").unwrap();
+    }
+    let refused = run(folder, &RUN);
+    assert_eq!(refused.code, Some(1));
+    assert!(refused.stderr.contains("the manifest is damaged"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("--allow-older-checkpoint"), "{}", refused.stderr);
+    let listed = run(folder, &["checkpoints", "ls", "--data-dir", "data"]);
+    assert_eq!((listed.code, listed.stdout.matches("the manifest is damaged").count()), (Some(1), 2), "{}", listed.stdout);
+
+    let older = run(folder, &[&RUN[..], &["--allow-older-checkpoint"]].concat());
+    assert_eq!(older.code, Some(0), "{}", older.stderr);
+    assert_eq!(copied(folder), all_numbers());
+}
+
+#[test]
+fn checkpoints_may_be_kept_elsewhere() {
+    let folder = fresh();
+    let folder = folder.path();
+    let elsewhere = folder.join("elsewhere");
+    let setting = format!("SET 'execution.checkpointing.dir' = 'file://{}';", elsewhere.display());
+    fs::write(folder.join("q.sql"), numbers(&setting)).unwrap();
+    interrupt(started(folder));
+    assert_eq!(names(&folder.join("data")), ["lock"]);
+    let listed = run(folder, &["checkpoints", "ls", "--from", &elsewhere.to_string_lossy()]);
+    assert_eq!(listed.code, Some(0), "{}", listed.stderr);
+    assert_eq!(run(folder, &RUN).code, Some(0));
+    assert_eq!(copied(folder), all_numbers());
+}
+
+#[test]
+fn what_can_not_be_kept_is_refused_by_name() {
+    let folder = fresh();
+    let folder = folder.path();
+    let stdin = "CREATE TABLE typed (a INT) WITH ('connector' = 'stdio', 'format' = 'json');\nSELECT a FROM typed;\n";
+    let dir = "SET 'execution.checkpointing.dir' = 'there';\n";
+    for (sql, arguments, says) in [
+        (stdin.to_owned(), &RUN[..], "a run can't go on reading the table 'typed' where another has stopped"),
+        (
+            numbers(""),
+            &["run", "q.sql", "--batch", "--data-dir", "data"],
+            "a batch has no checkpoints to keep in --data-dir",
+        ),
+        (numbers(dir), &["run", "q.sql"], "checkpoints are to be kept in 'there', but the run has no --data-dir"),
+        (
+            numbers("SET 'execution.checkpointing.dir' = 'hdfs://there/x';"),
+            &RUN[..],
+            "'hdfs://there/x' is no place for checkpoints",
+        ),
+        (numbers("SET 'execution.checkpointing.num-retained' = '0';"), &RUN[..], "'0' is not a number of checkpoints"),
+    ] {
+        fs::write(folder.join("q.sql"), sql).unwrap();
+        let refused = run(folder, arguments);
+        assert_eq!(refused.code, Some(2), "{says}: {}", refused.stderr);
+        assert!(refused.stderr.contains(says), "{says}: {}", refused.stderr);
+    }
+}
+
+#[test]
+fn sinks_that_show_rows_at_once_say_so() {
+    let folder = fresh();
+    let folder = folder.path();
+    let sql = "CREATE TABLE numbers (id BIGINT) WITH ('connector' = 'datagen', 'number-of-rows' = '2');
+CREATE TABLE shown (id BIGINT) WITH ('connector' = 'print');
+INSERT INTO shown SELECT id FROM numbers;
+SELECT id FROM numbers;
+";
+    fs::write(folder.join("q.sql"), sql).unwrap();
+    let finished = run(folder, &RUN);
+    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+    let told =
+        finished.stderr.matches("at least once: rows since the last checkpoint come again after a crash").count();
+    assert_eq!(told, 2, "{}", finished.stderr);
+}
+
+/// A store that takes a connection and never answers.
+#[test]
+fn a_store_that_hangs_is_given_up() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let endpoint = format!("http://{}", listener.local_addr().unwrap());
+    thread::spawn(move || listener.incoming().map(Result::unwrap).collect::<Vec<_>>());
+    let folder = fresh();
+    let folder = folder.path();
+    let settings =
+        "SET 'execution.checkpointing.dir' = 's3://bucket/job';\nSET 'execution.checkpointing.timeout' = '500 ms';";
+    fs::write(folder.join("q.sql"), numbers(settings)).unwrap();
+    let mut command: Command = Program::in_folder(folder).command(&RUN);
+    let keys = [("AWS_ACCESS_KEY_ID", "a"), ("AWS_SECRET_ACCESS_KEY", "b"), ("AWS_REGION", "us-east-1")];
+    command.envs(keys).env("AWS_ENDPOINT_URL", endpoint).env("AWS_ALLOW_HTTP", "true");
+    let output = command.output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("'s3://bucket/job'") && stderr.contains("'execution.checkpointing.timeout'"), "{stderr}");
+}
