@@ -98,6 +98,29 @@ fn a_saved_live_run_is_whole_or_not_there() {
 }
 
 #[test]
+fn a_checkpoint_that_finds_no_room_fails_the_run_and_the_next_goes_on() {
+    let folder = fresh();
+    let sql = "SET 'execution.checkpointing.interval' = '100 ms';
+CREATE TABLE numbers (id BIGINT) WITH ('connector' = 'datagen', 'rows-per-second' = '20000', 'number-of-rows' = '40000',
+  'fields.id.kind' = 'sequence', 'fields.id.start' = '0', 'fields.id.end' = '39999');
+CREATE TABLE nowhere (id BIGINT, numbers BIGINT) WITH ('connector' = 'blackhole');
+INSERT INTO nowhere SELECT id, count(*) FROM numbers GROUP BY id;
+";
+    fs::write(folder.path().join("q.sql"), sql).unwrap();
+    let run = ["run", "q.sql", "--data-dir", "data"];
+    let mut command = Program::in_folder(folder.path()).command(&run);
+    limit_file_size(&mut command, 100_000);
+    let output = command.output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("data/checkpoints/") && stderr.contains("File too large"), "{stderr}");
+    assert!(stderr.contains("the job goes on where it was"), "{stderr}");
+    let again = Program::in_folder(folder.path()).run(&run);
+    assert_eq!(again.code, Some(0), "{}", again.stderr);
+    assert!(again.stderr.contains("goes on from checkpoint "), "{}", again.stderr);
+}
+
+#[test]
 fn a_file_that_may_grow_no_more_leaves_nothing() {
     for arguments in both_modes() {
         let folder = fresh();
