@@ -21,6 +21,8 @@ pub mod operator;
 pub mod scan;
 mod task;
 pub mod time_zone;
+#[cfg(test)]
+mod twins;
 pub mod window;
 
 pub use task::source::rejected_schema;

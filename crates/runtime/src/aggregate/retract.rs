@@ -3,6 +3,8 @@
 //! Nothing is folded before the exchange, for a row and its withdrawal must meet. Each group keeps
 //! accumulators that take rows back, and the number of its rows: at 0 it is gone.
 
+mod snapshot;
+
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -14,6 +16,9 @@ use datafusion::logical_expr::Accumulator;
 use datafusion::physical_plan::aggregates::group_values::{GroupValues, new_group_values};
 use datafusion::physical_plan::aggregates::order::GroupOrdering;
 use tidemill_core::{Epoch, EventBatch, Result, RowKind, Watermark};
+use tidemill_state::{State, StateChanges};
+
+use snapshot::Unsaved;
 
 use super::slots::Slots;
 use super::{Aggregation, GroupAggregate};
@@ -40,6 +45,7 @@ pub struct RetractGroup {
     results: Slots,
     waiting: Vec<EventBatch>,
     waiting_rows: usize,
+    unsaved: Unsaved,
 }
 
 #[derive(Default)]
@@ -70,7 +76,17 @@ impl RetractGroup {
         };
         accumulators(&aggregation)?;
         let results = Slots::new(Arc::clone(&schema));
-        Ok(Self { aggregation, input, schema, keys, groups: vec![], results, waiting: vec![], waiting_rows: 0 })
+        Ok(Self {
+            aggregation,
+            input,
+            schema,
+            keys,
+            groups: vec![],
+            results,
+            waiting: vec![],
+            waiting_rows: 0,
+            unsaved: Unsaved::default(),
+        })
     }
 
     fn round(&mut self, out: &mut Output) -> Result<()> {
@@ -81,7 +97,9 @@ impl RetractGroup {
         let kinds: Vec<RowKind> = waiting.iter().flat_map(kinds).collect();
         let (touched, changes) = self.changes(&rows, &kinds)?;
         self.apply(&rows, &touched, &changes)?;
-        self.emit(&touched, &rows, &changes, out)
+        self.emit(&touched, &rows, &changes, out)?;
+        self.unsaved.note(&touched, &self.results);
+        Ok(())
     }
 
     /// The groups that the rows belong to, each with its rows, in the order in which they come.
@@ -253,6 +271,7 @@ impl Operator for RetractGroup {
             let none = RecordBatch::new_empty(Arc::clone(&self.input));
             let results = self.new_results(&[(0, 0)], &none)?;
             self.results.set(&[0], results.clone())?;
+            self.unsaved.note(&[0], &self.results);
             out.emit(EventBatch::append(results));
         }
         Ok(())
@@ -264,5 +283,13 @@ impl Operator for RetractGroup {
 
     fn on_barrier(&mut self, _epoch: Epoch, out: &mut Output) -> Result<()> {
         self.round(out)
+    }
+
+    fn snapshot(&mut self, changes: &mut StateChanges) -> Result<()> {
+        self.save(changes)
+    }
+
+    fn restore(&mut self, state: State) -> Result<()> {
+        self.load(state)
     }
 }

@@ -8,8 +8,6 @@ mod pre_top_n;
 mod restored;
 mod row_watermark;
 mod top_n;
-#[cfg(test)]
-pub(crate) mod twins;
 mod unnest;
 
 pub use calc::Calc;

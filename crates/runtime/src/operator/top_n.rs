@@ -120,9 +120,8 @@ impl TopN {
             if adds {
                 changes.count(&ranked, 1);
                 *partition.rows.entry(ranked).or_insert(0) += 1;
-                let full = self.spec.append_only && partition.rows.len() > self.spec.limit;
-                if let Some((last, count)) = full.then(|| partition.rows.pop_last()).flatten() {
-                    changes.count(&last, -(count as i64));
+                if let Some(last) = partition.push_out(&self.spec) {
+                    changes.forget(&last);
                 }
             } else {
                 changes.count(&ranked, -1);

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use super::TopNSpec;
 use arrow::row::OwnedRow;
 use tidemill_core::{Error, Result};
 use xxhash_rust::xxh3::xxh3_64;
@@ -29,6 +30,12 @@ impl Partition {
     pub(super) fn first(&self, limit: usize) -> Vec<OwnedRow> {
         let rows = self.rows.iter().flat_map(|((_, row), &count)| std::iter::repeat_n(row, count));
         rows.take(limit).cloned().collect()
+    }
+
+    /// The row that can't be among the first any more, and is forgotten.
+    pub(super) fn push_out(&mut self, spec: &TopNSpec) -> Option<Ranked> {
+        let full = spec.append_only && self.rows.len() > spec.limit;
+        full.then(|| self.rows.pop_last())?.map(|(last, _)| last)
     }
 
     pub(super) fn take_away(&mut self, ranked: &Ranked) -> Result<()> {

@@ -66,6 +66,13 @@ impl Changes<'_> {
         }
     }
 
+    /// The row was pushed out for good. Where a snapshot has it, it is pushed out again of what that leaves.
+    pub(super) fn forget(&mut self, (_, row): &Ranked) {
+        if let Some((changed, _)) = &mut self.0 {
+            changed.remove(row);
+        }
+    }
+
     /// The partition had so many different rows, and now has others.
     pub(super) fn held(&mut self, before: usize, now: usize) {
         if let Some((_, different)) = &mut self.0 {
@@ -186,15 +193,16 @@ impl TopN {
             if part(&key, end_ms) != number {
                 return Err(damaged("holds a row of another"));
             }
-            let rows = &mut self.partitions.entry(key.clone()).rows;
-            let different = rows.len();
-            let count = rows.remove(&ranked).unwrap_or(0) as i64 + more.value(index);
+            let partition = self.partitions.entry(key.clone());
+            let different = partition.rows.len();
+            let count = partition.rows.remove(&ranked).unwrap_or(0) as i64 + more.value(index);
             match usize::try_from(count) {
                 Ok(0) => {}
-                Ok(count) => drop(rows.insert(ranked, count)),
+                Ok(count) => drop(partition.rows.insert(ranked, count)),
                 Err(_) => return Err(damaged("takes away a row that it has not got")),
             }
-            let now = rows.len();
+            partition.push_out(&self.spec);
+            let now = partition.rows.len();
             let of_part = self.unsaved.different.entry(number).or_default();
             *of_part = *of_part + now - different;
             if let Some(end_ms) = end_ms {

@@ -3,6 +3,7 @@
 //! `COUNT(DISTINCT ...)` is ours: DataFusion's has a vectorized form for integers only, and takes one argument. So is
 //! `COUNT(a, b)`, which counts the rows without NULL: DataFusion's has no vectorized form.
 
+mod different;
 mod present;
 
 use std::sync::Arc;
@@ -23,6 +24,7 @@ use super::{
     distinct::{self, DistinctGroups},
     grouped::{Grouped, OneGroup, Vectorized},
 };
+use different::DifferentValues;
 use present::PresentRows;
 
 pub(super) fn count() -> Arc<AggregateUDF> {
@@ -75,10 +77,11 @@ impl AggregateUDFImpl for Count {
     }
 
     fn create_sliding_accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
-        // DataFusion's, which can take rows back, has one argument and two zeros.
-        let floats = args.expr_fields.iter().any(|field| field.data_type().is_floating());
-        let ours = args.expr_fields.len() > 1 || args.is_distinct && floats;
-        if ours { self.accumulator(args) } else { self.plain.create_sliding_accumulator(args) }
+        match args.expr_fields {
+            [field] if args.is_distinct => Ok(Box::new(DifferentValues::new(field.data_type())?)),
+            [_, _, ..] => self.accumulator(args),
+            _ => self.plain.create_sliding_accumulator(args),
+        }
     }
 
     fn groups_accumulator_supported(&self, args: AccumulatorArgs<'_>) -> bool {

@@ -5,6 +5,7 @@
 
 mod approx_distinct;
 mod count;
+mod counted;
 mod distinct;
 pub mod exact_sum;
 mod grouped;

@@ -6,8 +6,8 @@ use tidemill_core::{Epoch, ErrorKind, EventBatch, Watermark};
 use super::*;
 use crate::aggregate::PreGroup;
 use crate::aggregate::sample::{self, Row};
-use crate::operator::twins::Twins;
 use crate::operator::{Operator, Output};
+use crate::twins::Twins;
 
 #[derive(Debug, Clone)]
 enum Step {
@@ -55,6 +55,7 @@ fn play(keyed: bool, on_disk: bool, steps: &[Step]) {
                 assert!(twins.saved_rows() <= 2 * groups + 4 * 4 + 60, "{} rows for {groups}", twins.saved_rows());
                 if matches!(step, Step::Restore) {
                     twins.restore();
+                    assert_eq!(twins.twin.states.len(), groups);
                 }
             }
         }

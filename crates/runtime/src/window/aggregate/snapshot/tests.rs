@@ -10,8 +10,8 @@ use tidemill_core::{ErrorKind, EventBatch, EventTimes, Watermark};
 
 use super::*;
 use crate::aggregate::sample::{self, Row};
-use crate::operator::twins::Twins;
 use crate::operator::{Operator, Output};
+use crate::twins::Twins;
 use crate::window::{PreAggregate, TimeColumn, WindowAssigner, WindowSpec};
 
 const TIME: DataType = DataType::Timestamp(TimeUnit::Millisecond, None);
@@ -91,6 +91,7 @@ fn play(spec: &WindowSpec, on_disk: bool, steps: &[Step]) {
                 assert_eq!(twins.saved_rows(), held_rows(&twins.twin));
                 if matches!(step, Step::Restore) {
                     twins.restore();
+                    assert_eq!(held_rows(&twins.twin), twins.saved_rows());
                 }
             }
         }

@@ -198,11 +198,11 @@ impl Sessions {
         self.sessions.get(id as usize).is_some_and(|session| session.state != State::Free)
     }
 
-    /// How many keys and sessions snapshots have to hold.
+    /// How many keys and sessions snapshots have to hold, and how many of these have got rows.
     #[cfg(test)]
-    pub(in crate::window::session) fn held(&self) -> (usize, usize) {
+    pub(in crate::window::session) fn held(&self) -> (usize, usize, usize) {
         let sessions = self.sessions.iter().filter(|session| session.state != State::Free).count();
-        (self.keys.as_ref().map_or(0, |keys| keys.len()), sessions)
+        (self.keys.as_ref().map_or(0, |keys| keys.len()), sessions, self.changed.len())
     }
 
     /// Whether some have got rows since it was last asked.

@@ -11,8 +11,8 @@ use super::super::SessionSpec;
 use super::*;
 use crate::aggregate::sample::{self, Row};
 use crate::operator::Operator;
-use crate::operator::twins::Twins;
 use crate::time_zone::TimeZone;
+use crate::twins::Twins;
 use crate::window::{LateOutput, TimeColumn};
 
 const TIME: DataType = DataType::Timestamp(TimeUnit::Millisecond, None);
@@ -83,7 +83,7 @@ fn batch(rows: &[Row], partition: &str, offset: i64, watermark: i64) -> EventBat
 /// The rows that a snapshot of it should have, and how many more it may: of sessions, twice as many and some.
 fn held_rows(twins: &Twins<SessionAggregate>) -> (usize, usize) {
     let operator = &twins.twin;
-    let (keys, sessions) = operator.sessions.held();
+    let (keys, sessions, _) = operator.sessions.held();
     let rows: usize = operator.buffer.rows.iter().map(|(ids, _)| ids.len()).sum();
     let states: usize = operator.buffer.states.iter().map(RecordBatch::num_rows).sum();
     let told: usize = operator.told.rows.values().map(|(ids, _)| ids.len()).sum();
@@ -114,7 +114,9 @@ fn play(case: Case, on_disk: bool, steps: &[Step]) {
                 let saved = twins.saved_rows();
                 assert!((held..=held + more).contains(&saved), "{saved} rows for {held}");
                 if matches!(step, Step::Restore) {
+                    let sessions = twins.twin.sessions.held();
                     twins.restore();
+                    assert_eq!((held_rows(&twins).0, twins.twin.sessions.held()), (held, sessions));
                 }
             }
         }

@@ -28,7 +28,7 @@ use super::{
     grouped::{OneGroup, Vectorized},
     single_argument,
 };
-use counted::CountedValues;
+use counted::CountedExtreme;
 use extremes::Extremes;
 
 /// `MIN`.
@@ -116,7 +116,7 @@ impl AggregateUDFImpl for MinMax {
 
     fn create_sliding_accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
         // DataFusion's takes back what came first, whatever its value: that holds in an OVER alone.
-        Ok(Box::new(CountedValues::new(self.end, args.return_field.data_type())?))
+        Ok(Box::new(CountedExtreme::new(self.end, args.return_field.data_type())?))
     }
 
     fn groups_accumulator_supported(&self, args: AccumulatorArgs<'_>) -> bool {

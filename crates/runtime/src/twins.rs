@@ -11,7 +11,7 @@ use tidemill_core::{Epoch, EventBatch, Result, Watermark};
 use tidemill_state::checkpoint::{CheckpointStore, Place, Retention, Snapshot};
 use tidemill_state::{Change, Section, State, StateChanges};
 
-use super::{Operator, Output};
+use crate::operator::{Operator, Output};
 
 /// The name of the operator in its checkpoints.
 const OWNER: &str = "twin";
