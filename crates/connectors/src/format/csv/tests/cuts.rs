@@ -76,6 +76,17 @@ fn every_cut_of_a_small_input_gives_the_same_rows() {
     }
 }
 
+/// Only at the start of the input: behind it the mark is text, and the quote that follows it has no meaning.
+#[test]
+fn a_byte_order_mark_where_a_run_goes_on_is_none() {
+    let text = "a\n\u{feff}\"b\n\"x\ny\"\nz\n";
+    let whole = read(text.as_bytes(), &CsvOptions::default(), 1, text.len());
+    assert_eq!(whole.0.len(), 4);
+    for read_bytes in 1..text.len() {
+        assert_eq!(read_in_runs(text.as_bytes(), &CsvOptions::default(), 1, &[2, read_bytes]), whole);
+    }
+}
+
 #[test]
 fn comments_before_the_header_stay_with_it() {
     let text = b"# a\n\r\n  \n#\nx,y\n# b\n1,2\n";
