@@ -47,6 +47,13 @@ impl EventTimes {
     pub fn hold(self, time_ms: i64) -> bool {
         (EventTime::FIRST..=self.last).contains(&EventTime(time_ms))
     }
+
+    /// Whether rows can have all of these times.
+    #[must_use]
+    pub fn hold_all(self, times_ms: &[i64]) -> bool {
+        // Without a way out at the first that they can't: nearly always there is none, and several are compared at once.
+        times_ms.iter().fold(true, |all, &time_ms| all & (EventTime::FIRST.0 <= time_ms) & (time_ms <= self.last.0))
+    }
 }
 
 /// The claim that event time has reached this moment (milliseconds since the Unix epoch).

@@ -45,6 +45,7 @@ impl TimeZone {
 
     /// What clocks show at an instant. Where no calendar reaches, the instant itself.
     #[must_use]
+    #[inline]
     pub fn local_ms(self, instant_ms: i64) -> i64 {
         match self.0 {
             Rules::Utc => instant_ms,

@@ -5,6 +5,7 @@
 //! be taken back, [`RetractGroup`] keeps accumulators instead.
 
 mod group;
+mod keys;
 mod pre_group;
 mod retract;
 #[cfg(test)]

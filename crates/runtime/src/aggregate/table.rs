@@ -4,15 +4,14 @@ use std::fmt;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions, new_null_array};
-use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
+use arrow::datatypes::{DataType, Field, FieldRef, Schema};
 use datafusion::common::cast::as_boolean_array;
 use datafusion::logical_expr::{EmitTo, GroupsAccumulator};
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::aggregate::AggregateFunctionExpr;
-use datafusion::physical_plan::aggregates::group_values::{GroupValues, new_group_values};
-use datafusion::physical_plan::aggregates::order::GroupOrdering;
 use tidemill_core::Result;
 
+use super::keys::Keys;
 use crate::engine_error;
 use crate::operator::evaluate;
 
@@ -95,11 +94,10 @@ impl fmt::Display for Aggregation {
 /// Groups and their accumulators. `key` may be empty: then there is one group.
 pub(crate) struct Table {
     // Configuration.
-    key_schema: SchemaRef,
     calls: Vec<AggregateCall>,
     state_widths: Vec<usize>,
     // Contents.
-    keys: Option<Box<dyn GroupValues>>,
+    keys: Option<Keys>,
     accumulators: Vec<Box<dyn GroupsAccumulator>>,
     occupied: bool,
     /// Scratch space, reused from batch to batch.
@@ -108,30 +106,20 @@ pub(crate) struct Table {
 
 impl Table {
     pub(crate) fn new(key: Vec<FieldRef>, calls: &[AggregateCall]) -> Result<Self> {
-        let key_schema = Arc::new(Schema::new(key));
+        let keys = (!key.is_empty()).then(|| Keys::new(&Arc::new(Schema::new(key)))).transpose()?;
         let state_widths = calls
             .iter()
             .map(|call| call.function.state_fields().map(|fields| fields.len()).map_err(engine_error))
             .collect::<Result<_>>()?;
-        let mut table = Self {
-            key_schema,
-            calls: calls.to_vec(),
-            state_widths,
-            keys: None,
-            accumulators: vec![],
-            occupied: false,
-            indices: vec![],
-        };
-        table.clear()?;
+        let mut table =
+            Self { calls: calls.to_vec(), state_widths, keys, accumulators: vec![], occupied: false, indices: vec![] };
+        table.begin()?;
         Ok(table)
     }
 
-    fn clear(&mut self) -> Result<()> {
+    /// Begins with accumulators that have seen nothing; the keys were taken.
+    fn begin(&mut self) -> Result<()> {
         self.occupied = false;
-        self.keys = match self.key_schema.fields().is_empty() {
-            true => None,
-            false => Some(new_group_values(Arc::clone(&self.key_schema), &GroupOrdering::None).map_err(engine_error)?),
-        };
         self.accumulators = self
             .calls
             .iter()
@@ -154,7 +142,7 @@ impl Table {
     fn intern(&mut self, key: &[ArrayRef], rows: usize) -> Result<()> {
         self.occupied |= rows > 0;
         match &mut self.keys {
-            Some(keys) => keys.intern(key, &mut self.indices).map_err(engine_error),
+            Some(keys) => keys.intern(key, &mut self.indices),
             None => {
                 self.indices.clear();
                 self.indices.resize(rows, 0);
@@ -225,13 +213,13 @@ impl Table {
         emit: impl Fn(&mut dyn GroupsAccumulator) -> datafusion::error::Result<Vec<ArrayRef>>,
     ) -> Result<Vec<ArrayRef>> {
         let mut columns = match &mut self.keys {
-            Some(keys) => keys.emit(EmitTo::All).map_err(engine_error)?,
+            Some(keys) => keys.take()?,
             None => vec![],
         };
         for accumulator in &mut self.accumulators {
             columns.extend(emit(accumulator.as_mut()).map_err(engine_error)?);
         }
-        self.clear()?;
+        self.begin()?;
         Ok(columns)
     }
 }

@@ -7,6 +7,7 @@
 
 mod sliding;
 mod snapshot;
+mod together;
 mod update;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -291,6 +292,10 @@ impl Operator for WindowAggregate {
     }
 
     fn on_watermark(&mut self, watermark: Watermark, out: &mut Output) -> Result<()> {
+        if self.fires_together() {
+            self.unfinished = self.fire_together(watermark, out)?;
+            return Ok(());
+        }
         let WindowSpec { assigner, lateness_ms, .. } = self.spec;
         let (fired_ms, at_once) = (self.fired_ms, self.late.is_none());
         let final_soon = |window: &Window| watermark.closes(assigner.closes_at(window.end_ms) + lateness_ms);

@@ -87,7 +87,7 @@ impl PreAggregate {
     /// where it is not the end of their first window.
     fn sort_out_late(&self, batch: EventBatch, out: &mut Output) -> Result<(EventBatch, Option<Vec<i64>>)> {
         let times = batch.rows.column(self.time.index).as_primitive::<TimestampMillisecondType>();
-        let unusable = times.null_count() > 0 || times.values().iter().any(|&t| !self.time.range.hold(t));
+        let unusable = times.null_count() > 0 || !self.time.range.hold_all(times.values());
         if !unusable && batch.watermarks.is_none() {
             return Ok((batch, None));
         }

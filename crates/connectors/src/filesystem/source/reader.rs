@@ -73,7 +73,7 @@ enum State {
 }
 
 impl FileReader {
-    /// Begins at a position: a number of bytes of text, or of row groups.
+    /// Begins at a position: a number of bytes of text, or of rows of Parquet.
     pub(super) fn new(file: &Found, request: Arc<Request>, values: PartitionValues, begin: u64) -> Self {
         let Found { path, name } = file.clone();
         Self { path, name, request, values, state: State::NotOpen, begin }

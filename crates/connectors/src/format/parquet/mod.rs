@@ -1,6 +1,7 @@
 //! The format `parquet`: columns of row groups, compressed, with their types in the file.
 
 mod columns;
+mod cuts;
 mod infer;
 mod options;
 mod positioned;
@@ -9,5 +10,5 @@ mod write;
 
 pub use infer::ParquetSample;
 pub use options::{OPTIONS, ParquetOptions};
-pub use read::{ParquetFile, RowGroupChunk};
+pub use read::{ParquetFile, RowsChunk};
 pub use write::ParquetWriter;

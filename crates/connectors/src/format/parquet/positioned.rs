@@ -3,13 +3,16 @@
 //! The implementation for `File` in the library shares one position among all that read.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, BufReader, Read};
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use parquet::errors::Result;
 use parquet::file::reader::{ChunkReader, Length};
+
+/// How much is read of a page for its header, which is parsed byte by byte. What follows is read by itself.
+const HEADER_BYTES: usize = 512;
 
 /// An open file and its length.
 #[derive(Debug, Clone)]
@@ -32,10 +35,10 @@ impl Length for PositionedFile {
 }
 
 impl ChunkReader for PositionedFile {
-    type T = At;
+    type T = BufReader<At>;
 
-    fn get_read(&self, start: u64) -> Result<At> {
-        Ok(At { file: Arc::clone(&self.file), position: start })
+    fn get_read(&self, start: u64) -> Result<Self::T> {
+        Ok(BufReader::with_capacity(HEADER_BYTES, At { file: Arc::clone(&self.file), position: start }))
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {

@@ -1,6 +1,7 @@
-//! Reads a Parquet file: a row group is a chunk, which any core decodes.
+//! Reads a Parquet file: a piece of a row group is a chunk, which any core decodes.
 
 use std::fs::File;
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, RecordBatchReader};
@@ -9,17 +10,23 @@ use arrow::datatypes::{DataType, Schema, SchemaRef};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::{PageIndexPolicy, ParquetMetaData};
 use parquet::schema::types::SchemaDescriptor;
 use tidemill_core::{Error, Result};
 use tidemill_runtime::connector::{Chunk, DecodeError, Decoded};
 
 use super::columns::{Columns, as_views};
+use super::cuts;
 use super::positioned::PositionedFile;
 
 /// A file whose footer is read.
 pub struct ParquetFile {
     shared: Arc<Shared>,
-    next: usize,
+    /// Where the next chunk begins: a row group, and a row of it.
+    row_group: usize,
+    row: usize,
+    /// How many rows come before that.
+    position: u64,
 }
 
 /// What all chunks of a file need.
@@ -39,45 +46,65 @@ impl ParquetFile {
     pub fn open(file: File, wanted: SchemaRef) -> Result<Self> {
         let file = PositionedFile::new(file)
             .map_err(|e| Error::unavailable(format!("cannot tell its length: {e}")).because(e))?;
-        let found = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()).map_err(not_parquet)?;
+        let options = ArrowReaderOptions::new().with_offset_index_policy(PageIndexPolicy::Optional);
+        let found = ArrowReaderMetadata::load(&file, options).map_err(not_parquet)?;
         let options = ArrowReaderOptions::new().with_schema(Arc::new(as_views(found.schema())));
         let metadata = ArrowReaderMetadata::try_new(Arc::clone(found.metadata()), options).map_err(not_parquet)?;
         let columns = Columns::new(wanted.fields(), metadata.schema())?;
         let mask = mask(metadata.parquet_schema(), &wanted);
-        Ok(Self { shared: Arc::new(Shared { file, metadata, mask, columns, wanted }), next: 0 })
+        let shared = Arc::new(Shared { file, metadata, mask, columns, wanted });
+        Ok(Self { shared, row_group: 0, row: 0, position: 0 })
     }
 
-    /// Goes on behind so many row groups.
+    /// Goes on behind the first `rows` rows.
     ///
     /// # Errors
     /// `Data` if the file has fewer.
-    pub fn skip_to(&mut self, row_group: u64) -> Result<()> {
-        let row_groups = self.shared.metadata.metadata().num_row_groups();
-        match usize::try_from(row_group).ok().filter(|next| *next <= row_groups) {
-            Some(next) => self.next = next,
-            None => {
-                return Err(Error::data(format!(
-                    "{row_group} of its row groups were read by the run before, and it has {row_groups}"
-                )));
+    pub fn skip_to(&mut self, rows: u64) -> Result<()> {
+        (self.row_group, self.row, self.position) = (0, 0, 0);
+        while self.position < rows {
+            if self.row_group >= self.footer().num_row_groups() {
+                let has = self.position;
+                return Err(Error::data(format!("{rows} of its rows were read by the run before, and it has {has}")));
             }
+            let left = cuts::rows(self.footer(), self.row_group);
+            let skipped = left.min(usize::try_from(rows - self.position).unwrap_or(left));
+            self.row = skipped;
+            self.go_on(skipped);
         }
         Ok(())
     }
 
-    /// How many row groups were given or skipped.
+    /// How many rows were given or skipped.
     #[must_use]
     pub fn position(&self) -> u64 {
-        self.next as u64
+        self.position
     }
 
-    /// The next row group; `None` behind the last.
-    pub fn next_chunk(&mut self) -> Option<RowGroupChunk> {
-        let row_group = self.next;
-        if row_group >= self.shared.metadata.metadata().num_row_groups() {
-            return None;
+    /// The next rows; `None` behind the last.
+    pub fn next_chunk(&mut self) -> Option<RowsChunk> {
+        while self.row_group < self.footer().num_row_groups() {
+            let (row_group, first) = (self.row_group, self.row);
+            let end = cuts::end(self.footer(), &self.shared.mask, row_group, first);
+            self.row = end;
+            self.go_on(end - first);
+            if first < end {
+                return Some(RowsChunk { file: Arc::clone(&self.shared), row_group, rows: first..end });
+            }
         }
-        self.next += 1;
-        Some(RowGroupChunk { file: Arc::clone(&self.shared), row_group })
+        None
+    }
+
+    /// So many rows have been passed: at its end, the next row group begins.
+    fn go_on(&mut self, passed: usize) {
+        self.position += passed as u64;
+        if self.row >= cuts::rows(self.footer(), self.row_group) {
+            (self.row_group, self.row) = (self.row_group + 1, 0);
+        }
+    }
+
+    fn footer(&self) -> &ParquetMetaData {
+        self.shared.metadata.metadata()
     }
 }
 
@@ -93,13 +120,14 @@ fn mask(file: &SchemaDescriptor, wanted: &Schema) -> ProjectionMask {
     ProjectionMask::leaves(file, (0..file.num_columns()).filter(decoded))
 }
 
-/// One row group.
-pub struct RowGroupChunk {
+/// Rows of one row group.
+pub struct RowsChunk {
     file: Arc<Shared>,
     row_group: usize,
+    rows: Range<usize>,
 }
 
-impl Chunk for RowGroupChunk {
+impl Chunk for RowsChunk {
     fn unit(&self) -> &'static str {
         "row"
     }
@@ -120,14 +148,15 @@ impl Chunk for RowGroupChunk {
     }
 }
 
-impl RowGroupChunk {
+impl RowsChunk {
     fn read(&self) -> Result<RecordBatch> {
         let Shared { file, metadata, mask, .. } = self.file.as_ref();
-        let rows = metadata.metadata().row_group(self.row_group).num_rows();
         let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file.clone(), metadata.clone())
             .with_row_groups(vec![self.row_group])
             .with_projection(mask.clone())
-            .with_batch_size(usize::try_from(rows).unwrap_or(usize::MAX))
+            .with_offset(self.rows.start)
+            .with_limit(self.rows.len())
+            .with_batch_size(self.rows.len())
             .build()
             .map_err(damaged)?;
         let schema = RecordBatchReader::schema(&reader);

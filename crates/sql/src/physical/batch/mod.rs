@@ -1,7 +1,7 @@
 //! The batch driver: the same plan over the same input as bounded history, run by DataFusion.
 //!
-//! What is ours: the scan of a declared table ([`source`]), windows as columns ([`window`]), and the
-//! planner that knows both. Nothing is late here: the identity columns, where asked for, leave out
+//! What is ours: the scan of a declared table ([`source`]), which several statements share
+//! ([`shared_scan`]), windows as columns ([`window`]), and the planner that knows these. Nothing is late here: the identity columns, where asked for, leave out
 //! the rows that a live run found late ([`not_late`]).
 
 mod dead_letter;
@@ -11,6 +11,7 @@ mod planner;
 mod run;
 mod session;
 mod sessions_apart;
+mod shared_scan;
 mod source;
 mod unnest;
 mod window;

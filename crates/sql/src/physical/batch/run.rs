@@ -4,9 +4,11 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::execution::{SessionState, TaskContext};
 use datafusion::logical_expr::LogicalPlan;
-use datafusion::physical_plan::execute_stream;
+use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use futures::StreamExt;
+use futures::future::try_join_all;
 use tidemill_core::{Epoch, Error, EventBatch, Result, Watermark};
 use tidemill_runtime::connector::Sink;
 use tidemill_runtime::engine_error;
@@ -16,6 +18,7 @@ use super::dead_letter::DeadLetters;
 use super::not_late::with_identity;
 use super::planner::physical_plan;
 use super::sessions_apart::sessions_apart;
+use super::shared_scan::{SharedScan, groups};
 use crate::physical::Outputs;
 use crate::plan::{plan_error, scanned, without_unread_fields};
 use crate::{Pipeline, PlannedStatement};
@@ -29,7 +32,7 @@ pub struct BatchOutcome {
     pub rejected: BTreeMap<Arc<str>, u64>,
 }
 
-/// Runs the statements one after the other. `late` leaves out, by statement, rows that a live run
+/// Runs the statements one after the other, and those at once that share a scan. `late` leaves out, by statement, rows that a live run
 /// found late.
 ///
 /// # Errors
@@ -87,8 +90,34 @@ async fn write_all(
     late: &HashMap<Arc<str>, Arc<LateRows>>,
     dead_letters: &mut DeadLetters,
 ) -> Result<()> {
-    for (statement, sink) in pipeline.statements.iter().zip(sinks.iter_mut()) {
-        write(pipeline, statement, sink.as_mut(), late.get(&statement.name), dead_letters).await?;
+    let state = pipeline.session.state();
+    let mut plans = vec![];
+    for statement in &pipeline.statements {
+        let plan = planned(statement, &state, late.get(&statement.name)).await;
+        plans.push(plan.map_err(|e| plan_error(e, &statement.excerpt))?);
+    }
+    let groups = groups(&plans);
+    // Each is taken when it runs, so that none outlives its run: a shared scan waits for those that may still read it.
+    let mut plans: Vec<Option<Arc<dyn ExecutionPlan>>> = plans.into_iter().map(Some).collect();
+    let mut sinks: Vec<Option<&mut Box<dyn Sink>>> = sinks.iter_mut().map(Some).collect();
+    for group in groups {
+        let members: Vec<_> = group.iter().filter_map(|&index| plans[index].take()).collect();
+        let _reading = match &members[..] {
+            [alone] => {
+                dead_letters.attach(alone);
+                None
+            }
+            members => {
+                let shared = SharedScan::of(members, &state).await.map_err(engine_error)?;
+                dead_letters.attach(shared.scan());
+                Some(shared.start(&state.task_ctx()).map_err(engine_error)?)
+            }
+        };
+        let writes = group.iter().zip(members).filter_map(|(&index, plan)| {
+            let sink = sinks[index].take()?;
+            Some(write(plan, sink.as_mut(), state.task_ctx()))
+        });
+        try_join_all(writes).await?;
     }
     Ok(())
 }
@@ -105,24 +134,21 @@ async fn commit(sinks: &mut [Box<dyn Sink>]) -> Result<()> {
     Ok(())
 }
 
-async fn write(
-    pipeline: &Pipeline,
+async fn planned(
     statement: &PlannedStatement,
-    sink: &mut dyn Sink,
+    state: &SessionState,
     late: Option<&Arc<LateRows>>,
-    dead_letters: &mut DeadLetters,
-) -> Result<()> {
-    let state = pipeline.session.state();
-    let at_statement = |e| plan_error(e, &statement.excerpt);
+) -> datafusion::error::Result<Arc<dyn ExecutionPlan>> {
     let plan = match late {
-        Some(_) => with_identity(&statement.plan).map_err(at_statement)?,
+        Some(_) => with_identity(&statement.plan)?,
         None => statement.plan.clone(),
     };
-    let plan = sessions_apart(plan).and_then(|plan| state.optimize(&plan));
-    let plan = plan.and_then(without_unread_fields).map_err(at_statement)?;
-    let plan = physical_plan(&plan, &state, &late.cloned().unwrap_or_default()).await.map_err(at_statement)?;
-    dead_letters.attach(&plan);
-    let mut rows = execute_stream(plan, state.task_ctx()).map_err(engine_error)?;
+    let plan = without_unread_fields(state.optimize(&sessions_apart(plan)?)?)?;
+    physical_plan(&plan, state, &late.cloned().unwrap_or_default()).await
+}
+
+async fn write(plan: Arc<dyn ExecutionPlan>, sink: &mut dyn Sink, context: Arc<TaskContext>) -> Result<()> {
+    let mut rows = execute_stream(plan, context).map_err(engine_error)?;
     while let Some(batch) = rows.next().await {
         sink.write(&EventBatch::append(batch.map_err(engine_error)?)).await?;
     }

@@ -23,6 +23,7 @@ use tidemill_runtime::operator::watermark_column;
 use tidemill_runtime::scan::Scan;
 use tokio::sync::mpsc::Sender;
 
+use super::shared_scan::Feed;
 use crate::catalog::Table;
 use crate::physical::{IDENTITY, ROW_WATERMARK, SourceColumns, event_time_spec, source_columns};
 
@@ -122,7 +123,7 @@ impl TableProvider for SourceTable {
             keep_rejected: self.table.keep_rejected,
         };
         let config = state.config();
-        Ok(Arc::new(SourceExec::new(spec, schema, config.target_partitions(), config.batch_size())))
+        Ok(Arc::new(SourceExec::new(self.clone(), spec, schema, config.target_partitions(), config.batch_size())))
     }
 }
 
@@ -132,6 +133,7 @@ pub(crate) fn external(error: tidemill_core::Error) -> DataFusionError {
 
 /// Reads a table with as many streams as there are cores.
 pub(super) struct SourceExec {
+    source: SourceTable,
     spec: SourceSpec,
     schema: SchemaRef,
     batch_rows: usize,
@@ -140,17 +142,36 @@ pub(super) struct SourceExec {
     scan: Mutex<Option<Arc<Scan>>>,
     /// Where what can't be decoded goes.
     rejected: OnceLock<Sender<EventBatch>>,
+    /// Where its rows come from, if it does not read them itself.
+    feed: OnceLock<Feed>,
 }
 
 impl SourceExec {
-    fn new(spec: SourceSpec, schema: SchemaRef, streams: usize, batch_rows: usize) -> Self {
+    fn new(source: SourceTable, spec: SourceSpec, schema: SchemaRef, streams: usize, batch_rows: usize) -> Self {
         let properties = Arc::new(PlanProperties::new(
             EquivalenceProperties::new(Arc::clone(&schema)),
             Partitioning::UnknownPartitioning(streams),
             EmissionType::Incremental,
             Boundedness::Bounded,
         ));
-        Self { spec, schema, batch_rows, properties, scan: Mutex::new(None), rejected: OnceLock::new() }
+        let (scan, rejected, feed) = (Mutex::new(None), OnceLock::new(), OnceLock::new());
+        Self { source, spec, schema, batch_rows, properties, scan, rejected, feed }
+    }
+
+    /// What it reads.
+    pub(super) fn source(&self) -> &SourceTable {
+        &self.source
+    }
+
+    /// Whether it gives columns that say where a row stands.
+    pub(super) fn has_sidecars(&self) -> bool {
+        self.spec.lineage || self.spec.row_watermarks
+    }
+
+    /// Its rows come from a scan that others share. Call it before the scan begins.
+    pub(super) fn feed(&self, feed: Feed) {
+        // The first feed stays.
+        let _ = self.feed.set(feed);
     }
 
     pub(super) fn table(&self) -> &Arc<str> {
@@ -224,7 +245,10 @@ impl ExecutionPlan for SourceExec {
         Ok(self)
     }
 
-    fn execute(&self, _partition: usize, _context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+    fn execute(&self, partition: usize, _context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        if let Some(feed) = self.feed.get() {
+            return feed.stream(partition, &self.schema);
+        }
         let schema = Arc::clone(&self.schema);
         let batches = self.scan().stream().map(move |batch| to_rows(batch.map_err(external)?, &schema));
         Ok(Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&self.schema), batches)))

@@ -2,6 +2,8 @@ use std::io::Write;
 
 use arrow::array::{AsArray, Int32Array, StringViewArray, StructArray};
 use arrow::datatypes::{Field, Fields, Int32Type};
+use parquet::arrow::ArrowWriter;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use tidemill_runtime::connector::Options;
 
 use super::*;
@@ -44,4 +46,67 @@ fn of_a_row_the_wanted_fields_are_read() {
     let rows = decoded.rows.column(0).as_struct();
     let values = |column: usize| rows.column(column).as_primitive::<Int32Type>().iter().collect::<Vec<_>>();
     assert_eq!((values(0), values(1)), (vec![None, Some(4)], vec![Some(1), Some(2)]));
+}
+
+/// A file of numbers from 0 on, in row groups of `row_group` rows with pages of at most `page` rows.
+fn numbered(rows: i32, row_group: usize, page: usize, indexed: bool) -> File {
+    let column: ArrayRef = Arc::new(Int32Array::from_iter_values(0..rows));
+    let batch = RecordBatch::try_from_iter([("n", column)]).unwrap();
+    let properties = WriterProperties::builder()
+        .set_max_row_group_row_count(Some(row_group))
+        .set_data_page_row_count_limit(page)
+        .set_write_batch_size(page)
+        .set_statistics_enabled(if indexed { EnabledStatistics::Page } else { EnabledStatistics::None })
+        .set_offset_index_disabled(!indexed)
+        .build();
+    let mut file = tempfile::tempfile().unwrap();
+    let mut writer = ArrowWriter::try_new(&mut file, batch.schema(), Some(properties)).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    file
+}
+
+/// The rows of each chunk from here on, and the position behind it.
+fn chunks(file: &mut ParquetFile) -> Vec<(Vec<i32>, u64)> {
+    let decoded = |chunk: RowsChunk| Box::new(chunk).decode().unwrap().rows.column(0).clone();
+    let mut chunks = vec![];
+    while let Some(chunk) = file.next_chunk() {
+        chunks.push((decoded(chunk).as_primitive::<Int32Type>().values().to_vec(), file.position()));
+    }
+    chunks
+}
+
+fn number() -> SchemaRef {
+    Arc::new(Schema::new(vec![Field::new("n", DataType::Int32, true)]))
+}
+
+#[test]
+fn a_row_group_is_cut_where_pages_end() {
+    let mut file = ParquetFile::open(numbered(400_000, 250_000, 10_000, true), number()).unwrap();
+    let chunks = chunks(&mut file);
+    let lengths: Vec<usize> = chunks.iter().map(|(rows, _)| rows.len()).collect();
+    assert_eq!(lengths, [70_000, 70_000, 70_000, 40_000, 70_000, 80_000], "the last takes what is too little for one");
+    assert!(chunks.iter().flat_map(|(rows, _)| rows).copied().eq(0..400_000), "each row comes once, in order");
+}
+
+#[test]
+fn without_an_index_a_row_group_is_one_chunk() {
+    let mut file = ParquetFile::open(numbered(400_000, 250_000, 10_000, false), number()).unwrap();
+    let lengths: Vec<usize> = chunks(&mut file).iter().map(|(rows, _)| rows.len()).collect();
+    assert_eq!(lengths, [250_000, 150_000]);
+}
+
+#[test]
+fn reading_goes_on_behind_any_row() {
+    let open = || ParquetFile::open(numbered(400_000, 250_000, 10_000, true), number()).unwrap();
+    for position in [0, 1, 70_000, 70_001, 249_999, 250_000, 399_999, 400_000] {
+        let mut file = open();
+        file.skip_to(position).unwrap();
+        assert_eq!(file.position(), position);
+        let chunks = chunks(&mut file);
+        let first = i32::try_from(position).unwrap();
+        assert!(chunks.iter().flat_map(|(rows, _)| rows).copied().eq(first..400_000), "behind row {position}");
+        assert!(chunks.last().is_none_or(|(_, behind)| *behind == 400_000));
+    }
+    assert!(open().skip_to(400_001).unwrap_err().to_string().contains("it has 400000"));
 }
