@@ -20,15 +20,15 @@ use tidemill_core::{Error, Result, RowKind};
 use tidemill_runtime::connector::{DecodeError, Decoded, OptionSpec, Options, ScanRequest, TableSpec, nearest};
 
 use self::csv::{CsvCutter, CsvDecoder, CsvEncoder, CsvOptions};
-pub(crate) use self::file::with_file_format_options;
 pub use self::file::{FileFormat, FileWriter};
+pub(crate) use self::file::{NAMES as FILE_NAMES, with_file_format_options};
 use self::json::{JsonDecoder, JsonEncoder, JsonOptions};
 use self::records::{AtLineEnds, Cutter};
 pub(crate) use self::text::shown::sql_type;
 pub use self::text::temporal::TimestampFormat;
 
 /// The names of text in `'format' = '...'`.
-const NAMES: &[&str] = &["csv", "json"];
+pub(crate) const NAMES: &[&str] = &["csv", "json"];
 
 const FORMAT: OptionSpec = OptionSpec {
     key: "format",

@@ -16,10 +16,8 @@ use crate::whole_files::WholeFiles;
 
 pub(super) fn save(folder: &Path, capture: &Capture) -> Result<()> {
     if let Some((name, _)) = capture.statements.iter().find(|(_, statement)| updates(statement)) {
-        return Err(Error::invalid(format!(
-            "'{name}' updates its result, and only rows that are added can be saved"
-        ))
-        .hint("reconcile without --save-live"));
+        return Err(Error::invalid(format!("'{name}' updates its result, and only rows that are added can be saved"))
+            .hint("reconcile without --save-live"));
     }
     let mut files = WholeFiles::create(folder)?;
     for (name, statement) in &capture.statements {
