@@ -67,6 +67,11 @@ fn state_without_a_bound_is_named_by_the_operator_that_keeps_it() {
             "SELECT * FROM (SELECT id, kind, ROW_NUMBER() OVER (PARTITION BY kind ORDER BY id) AS r FROM events) WHERE r <= 3;",
             "3 rows for each (kind)",
         ),
+        ("SELECT MAX(n) AS most FROM (SELECT kind, COUNT(*) AS n FROM events GROUP BY kind);", "the values of max(n)"),
+        (
+            "SELECT kind, LISTAGG(kind) AS l FROM events GROUP BY kind;",
+            "with the values of listagg(events.kind) in memory",
+        ),
         (
             "SELECT kind, n FROM (SELECT kind, COUNT(*) AS n FROM events GROUP BY kind) ORDER BY n DESC LIMIT 3;",
             "all rows, since one that is taken back",
@@ -137,6 +142,23 @@ fn warnings_count_where_they_are_meant_to() {
     let wrong = check("SELECT idd FROM events;", &[]);
     assert_eq!((wrong.code, wrong.stdout.as_str()), (Some(2), ""));
     assert!(wrong.stderr.contains("did you mean 'id'?"), "{}", wrong.stderr);
+}
+
+#[test]
+fn what_a_batch_does_not_keep_is_no_warning_for_it() {
+    let sql = "SELECT kind, COUNT(*) AS n FROM events GROUP BY kind;";
+    let batch = check(sql, &["--batch", "--strict"]);
+    assert_eq!(batch.code, Some(0), "{}", batch.stdout);
+    assert!(batch.stdout.contains("0 warnings") && !batch.stdout.contains("unbounded-state"), "{}", batch.stdout);
+    let shown = check(&format!("INSERT INTO shown {sql}"), &["--batch", "--output", "json"]);
+    assert_eq!(codes(&serde_json::from_str(&shown.stdout).unwrap()), ["note at-least-once"]);
+}
+
+#[test]
+fn plans_are_shown_where_they_are_asked_for() {
+    let plan = "0: source events";
+    assert!(!check("SELECT id FROM events;", &[]).stdout.contains(plan));
+    assert!(check("SELECT id FROM events;", &["--plan"]).stdout.contains(plan));
 }
 
 #[test]

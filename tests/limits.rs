@@ -201,3 +201,26 @@ fn a_folder_that_may_not_be_written_to_says_so() {
         assert_eq!(names(folder.path()), ["out", "q.sql"]);
     }
 }
+
+/// Nobody reads, so the pipe is full; the write that waits for room is given up.
+#[test]
+fn the_first_interrupt_ends_a_run_whose_output_nobody_reads() {
+    let generated = "CREATE TABLE numbers (id BIGINT) WITH ('connector' = 'datagen', 'rows-per-second' = '1000000'{});
+SELECT id FROM numbers;
+";
+    let bounded = ", 'number-of-rows' = '100000000'";
+    for (arguments, options) in both_modes().into_iter().zip(["", bounded]) {
+        let folder = fresh();
+        fs::write(folder.path().join("q.sql"), generated.replace("{}", options)).unwrap();
+        let mut command = Program::in_folder(folder.path()).command(arguments);
+        let mut child = command.stdout(std::process::Stdio::piped()).spawn().unwrap();
+        let unread = child.stdout.take().unwrap();
+        // Until the pipe is full, and then some.
+        std::thread::sleep(std::time::Duration::from_secs(2));
+        let pid = libc::pid_t::try_from(child.id()).unwrap();
+        // SAFETY: it only sends a signal, to a child that has not been waited for.
+        assert_eq!(unsafe { libc::kill(pid, libc::SIGINT) }, 0);
+        assert_eq!(child.wait().unwrap().code(), Some(130), "{arguments:?}");
+        drop(unread);
+    }
+}

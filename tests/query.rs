@@ -159,3 +159,41 @@ fn what_can_be_read_only_once_is_refused() {
     assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{stderr}");
     assert!(stderr.contains("can be read only once") && stderr.contains("save it to a file"), "{stderr}");
 }
+
+/// What they answer; that they are planned at once shows in the time that the tests take.
+#[test]
+fn long_chains_are_planned() {
+    let folder = fresh();
+    fs::write(folder.path().join("t.jsonl"), "{\"a\":1,\"s\":\"x\"}\n").unwrap();
+    let joined = |count: i32, operator: &str, term: &dyn Fn(i32) -> String| {
+        (0..count).map(term).collect::<Vec<_>>().join(operator)
+    };
+    let sql = format!(
+        "SELECT {} AS every_one, {} AS any_one, CHAR_LENGTH({}) AS letters, {} - {} AS total FROM 't.jsonl'",
+        joined(2_000, " AND ", &|n| format!("a > {}", -n)),
+        joined(2_000, " OR ", &|n| format!("a = {}", n + 2)),
+        joined(2_000, " || ", &|_| "s".to_owned()),
+        joined(200, " + ", &|_| "a".to_owned()),
+        joined(40, " - ", &|_| "1".to_owned()),
+    );
+    let expected = json!({"every_one": true, "any_one": false, "letters": 2_000, "total": 160});
+    assert_eq!(rows(folder.path(), &sql), [expected]);
+}
+
+#[test]
+fn a_column_of_parquet_that_no_table_has_hides_no_other() {
+    let folder = fresh();
+    let file = folder.path().join("t.parquet");
+    let written = duckdb(&format!(
+        "COPY (SELECT 1 AS a, 18446744073709551615::UBIGINT AS big, INTERVAL '1' DAY AS gap) TO '{}' (FORMAT parquet)",
+        file.display()
+    ));
+    assert!(file.exists(), "{written:?}");
+    assert_eq!(
+        rows(folder.path(), "SELECT a, big FROM 't.parquet'"),
+        [json!({"a": 1, "big": serde_json::from_str::<Value>("18446744073709551615").unwrap()})]
+    );
+    let refused = query(folder.path(), "SELECT * FROM 't.parquet'", &[]);
+    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+    assert!(refused.stderr.contains("the column 'gap' has the type"), "{}", refused.stderr);
+}

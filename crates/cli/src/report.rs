@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use arrow::array::TimestampMillisecondArray;
+use tidemill_connectors::console::Console;
 use tidemill_connectors::print::cell::write_cell;
 use tidemill_core::{Epoch, Error, ErrorKind, Watermark};
 use tidemill_runtime::job::{Stall, StallCause};
@@ -22,6 +23,8 @@ const FAR_AHEAD_MS: u64 = 1_000 * 86_400_000;
 /// Prints an error, and gives the exit code that its kind has.
 pub(crate) fn error(error: &Error) -> ExitCode {
     match error.kind() {
+        // Nobody has read our output since we were asked to stop.
+        ErrorKind::Closed if Console::is_stopping() => return ExitCode::from(130),
         // The reader of our output has gone: nobody is there to be told.
         ErrorKind::Closed => return ExitCode::SUCCESS,
         ErrorKind::Invalid => {}
@@ -138,7 +141,9 @@ fn stalled(stall: &Stall) -> (String, String) {
         ),
         (StallCause::NoLaterRow(rows), true, _) => (
             format!("of {}{at} none has a later time", rows_of(rows)),
-            "a row whose time was far ahead of all others would have put it there".to_owned(),
+            "a row whose time was far ahead of all others would have put it there; SET \
+             'tidemill.watermark.max-ahead' = '<the last moment that can be>' keeps such rows from moving it"
+                .to_owned(),
         ),
     };
     let waits = match &stall.ahead {

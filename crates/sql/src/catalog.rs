@@ -229,7 +229,7 @@ pub(crate) fn declare(
     options.remove("connector");
     let partitioned_by = partition_columns(create, sql, connector.as_ref())?;
     let owner = format!("the connector '{connector_name}'");
-    options.check_known(&owner, connector.options().iter().map(|o| o.key))?;
+    options.check_known(&owner, connector.options().iter().map(|o| o.key), connector.formats())?;
     let event_time = match &create.watermark {
         Some(definition) => {
             let column = &definition.column.value;

@@ -25,8 +25,8 @@ use crate::function::{ArithmeticPlanner, CollectionPlanner};
 use crate::parse::SqlText;
 use crate::physical::batch::{BatchQueryPlanner, SourceTable};
 use crate::plan::{
-    AggregateNames, break_ties, casts_in_zone, in_flink_types, in_session_zone, mark_casts, name_columns, order_rows,
-    plan_error, refuse_other_answers, refuse_watermark, rewrite_group_windows, row_watermarks, typed,
+    AggregateNames, break_ties, casts_in_zone, in_flink_types, in_session_zone, mark_casts, mark_values, name_columns,
+    order_rows, plan_error, refuse_other_answers, refuse_watermark, rewrite_group_windows, row_watermarks, typed,
 };
 use crate::types::FlinkTypePlanner;
 use crate::unnest::UnnestPlanner;
@@ -104,6 +104,7 @@ impl Session {
         name_columns(&mut query);
         rewrite_group_windows(&mut query, excerpt)?;
         mark_casts(&mut query);
+        mark_values(&mut query);
         let state = self.state();
         let statement = DfStatement::Statement(Box::new(ast::Statement::Query(Box::new(query))));
         let plan = state.statement_to_plan(statement).await.map_err(|e| plan_error(e, excerpt))?;

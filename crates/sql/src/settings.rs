@@ -188,7 +188,7 @@ impl Settings {
             _ => {
                 let known =
                     settings().map(|s| s.key).chain(["tidemill.late-output.<target>", "tidemill.dead-letter.<table>"]);
-                options.check_known("Tidemill", known)?;
+                options.check_known("Tidemill", known, &[])?;
             }
         }
         Ok(())

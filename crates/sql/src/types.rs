@@ -19,6 +19,9 @@ mod tests;
 /// The zone of `TIMESTAMP_LTZ` values, which are instants: the session's zone only formats them.
 pub(crate) const LTZ_ZONE: &str = "UTC";
 
+/// The length that `CHAR(n)`, `VARCHAR(n)`, `BINARY(n)` and `VARBINARY(n)` have at most, as in Flink.
+const LONGEST: u64 = 2_147_483_647;
+
 /// The Arrow form of a Flink type. Fields of rows, elements of arrays and values of maps are nullable.
 ///
 /// # Errors
@@ -44,7 +47,8 @@ pub fn arrow_type(sql_type: &ast::DataType) -> Result<DataType> {
         }
         Sql::String(None) => DataType::Utf8View,
         Sql::Bytes(None) | Sql::Binary(None) | Sql::Varbinary(None) => DataType::BinaryView,
-        Sql::Binary(Some(1..)) | Sql::Varbinary(Some(BinaryLength::IntegerLength { length: 1.. })) => {
+        Sql::Binary(Some(length)) | Sql::Varbinary(Some(BinaryLength::IntegerLength { length })) => {
+            check_range(sql_type, Some(*length), "BYTES")?;
             DataType::BinaryView
         }
         Sql::Date => DataType::Date32,
@@ -78,10 +82,19 @@ fn decimal(info: ExactNumberInfo) -> Result<DataType> {
 
 fn check_length(sql_type: &ast::DataType, length: Option<CharacterLength>) -> Result<()> {
     match length {
-        None | Some(CharacterLength::IntegerLength { length: 1.., unit: None }) => Ok(()),
-        Some(_) => Err(Error::invalid(format!("{sql_type} is not a valid type"))
-            .hint("the length is a whole number from 1; STRING has no length")),
+        None => Ok(()),
+        Some(CharacterLength::IntegerLength { length, unit: None }) => check_range(sql_type, Some(length), "STRING"),
+        Some(_) => check_range(sql_type, None, "STRING"),
     }
+}
+
+/// The length of a type, `None` if it is no number; `free` is the type that has none.
+fn check_range(sql_type: &ast::DataType, length: Option<u64>, free: &str) -> Result<()> {
+    if length.is_some_and(|length| (1..=LONGEST).contains(&length)) {
+        return Ok(());
+    }
+    Err(Error::invalid(format!("{sql_type} is not a valid type"))
+        .hint(format!("the length is a whole number from 1 to {LONGEST}; {free} has no length")))
 }
 
 fn time(precision: u64) -> Result<DataType> {
@@ -199,6 +212,7 @@ fn written(data_type: &DataType, name: &dyn Fn(&str) -> String) -> String {
         DataType::Time32(TimeUnit::Millisecond) => "TIME".into(),
         DataType::Timestamp(unit, None) => format!("TIMESTAMP({})", precision_of(*unit)),
         DataType::Timestamp(unit, Some(_)) => format!("TIMESTAMP_LTZ({})", precision_of(*unit)),
+        DataType::Interval(_) | DataType::Duration(_) => "INTERVAL".into(),
         DataType::List(element) => format!("ARRAY<{}>", inner(element.data_type())),
         DataType::Map(entries, _) => match entries.data_type() {
             DataType::Struct(fields) => format!("MAP<{}>", join(fields.iter().map(|f| inner(f.data_type())))),

@@ -20,7 +20,9 @@ use crate::report;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   tidemill check examples/orders/pipeline.sql
-  tidemill check pipeline.sql --batch                     a statement that does not run live is well
+  tidemill check pipeline.sql --plan                      the tasks and operators of a live run too
+  tidemill check pipeline.sql --batch                     a statement that does not run live is well, and what is
+                                                          told concerns a batch
   tidemill check pipeline.sql --strict --output json      for scripts: warnings count
 
 With --output json each statement is one JSON object a line:
@@ -36,6 +38,10 @@ pub(crate) struct Arguments {
     /// Check for a batch run [default: execution.runtime-mode of the file, or live]
     #[arg(long)]
     batch: bool,
+
+    /// Print the plans of live runs too: tasks and operators
+    #[arg(long)]
+    plan: bool,
 
     /// Exit with 1 if there is a warning
     #[arg(long)]
@@ -67,37 +73,39 @@ async fn execute(arguments: &Arguments) -> Result<ExitCode> {
         Declared::new(|schema| Ok(Arc::new(PrintSinkFactory::new(Console::Output, String::new(), schema)?) as _));
     let checked = check(&pipeline, &outputs).await?;
     let told = match arguments.output {
-        Output::Text => text(&checked, batch),
-        Output::Json => checked.iter().map(|checked| format!("{}\n", object(checked))).collect(),
+        Output::Text => text(&checked, batch, arguments.plan),
+        Output::Json => checked.iter().map(|checked| format!("{}\n", object(checked, batch))).collect(),
     };
     Console::Output.write(told.as_bytes())?;
     let refused = checked.iter().any(|checked| checked.refusal(batch).is_some());
-    Ok(match (refused, arguments.strict && count(&checked, Severity::Warning) > 0) {
+    Ok(match (refused, arguments.strict && count(&checked, batch, Severity::Warning) > 0) {
         (true, _) => ExitCode::from(2),
         (false, true) => ExitCode::FAILURE,
         (false, false) => ExitCode::SUCCESS,
     })
 }
 
-fn count(checked: &[Checked], severity: Severity) -> usize {
-    checked.iter().flat_map(|checked| &checked.findings).filter(|finding| finding.severity == severity).count()
+fn count(checked: &[Checked], batch: bool, severity: Severity) -> usize {
+    let findings = checked.iter().flat_map(|checked| checked.findings_for(batch));
+    findings.filter(|finding| finding.severity == severity).count()
 }
 
-fn text(checked: &[Checked], batch: bool) -> String {
-    let mut text: String = checked.iter().map(|checked| of_statement(checked, batch)).collect();
+/// Findings come first to the eye: plans are long, and shown where they are asked for.
+fn text(checked: &[Checked], batch: bool, plan: bool) -> String {
+    let mut text: String = checked.iter().map(|checked| of_statement(checked, batch, plan)).collect();
     let number = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     let refused = checked.iter().filter(|checked| checked.refusal(batch).is_some()).count();
     text += &[
         number(checked.len(), "statement"),
         format!("{refused} refused"),
-        number(count(checked, Severity::Warning), "warning"),
-        number(count(checked, Severity::Note), "note"),
+        number(count(checked, batch, Severity::Warning), "warning"),
+        number(count(checked, batch, Severity::Note), "note"),
     ]
     .join(", ");
     text + "\n"
 }
 
-fn of_statement(checked: &Checked, batch: bool) -> String {
+fn of_statement(checked: &Checked, batch: bool, plan: bool) -> String {
     let mut text = format!("{} (line {})\n", checked.name, checked.line);
     match &checked.live {
         Ok(live) => {
@@ -105,7 +113,10 @@ fn of_statement(checked: &Checked, batch: bool) -> String {
                 ChangelogMode::Append => "rows are added (append)",
                 ChangelogMode::Retract => "rows are updated and taken back (retract)",
             };
-            text += &format!("  live: {what}\n{}", indented(&live.plan, 4));
+            text += &format!("  live: {what}\n");
+            if plan {
+                text += &indented(&live.plan, 4);
+            }
         }
         Err(error) => text += &refusal("live", error, !batch),
     }
@@ -113,7 +124,7 @@ fn of_statement(checked: &Checked, batch: bool) -> String {
         Ok(()) => text += "  batch: runs\n",
         Err(error) => text += &refusal("batch", error, batch),
     }
-    for Finding { severity, code, message, hint } in &checked.findings {
+    for Finding { severity, code, message, hint, .. } in checked.findings_for(batch) {
         let severity = word(*severity);
         text += &format!("  {severity}[{code}]: {message}\n    help: {hint}\n");
     }
@@ -139,7 +150,7 @@ fn word(severity: Severity) -> &'static str {
     }
 }
 
-fn object(checked: &Checked) -> Value {
+fn object(checked: &Checked, batch: bool) -> Value {
     let live = match &checked.live {
         Ok(live) => {
             let changelog = match live.changelog {
@@ -150,15 +161,17 @@ fn object(checked: &Checked) -> Value {
         }
         Err(error) => refused(error),
     };
-    let batch = checked.batch.as_ref().map_or_else(refused, |()| json!({}));
-    let finding = |Finding { severity, code, message, hint }: &Finding| json!({"severity": word(*severity), "code": code, "message": message, "hint": hint});
-    let findings: Vec<Value> = checked.findings.iter().map(finding).collect();
+    let finding = |finding: &Finding| {
+        let Finding { severity, code, message, hint, .. } = finding;
+        json!({"severity": word(*severity), "code": code, "message": message, "hint": hint})
+    };
+    let findings: Vec<Value> = checked.findings_for(batch).map(finding).collect();
     json!({
         "statement": &*checked.name,
         "line": checked.line,
         "target": checked.target.as_deref(),
         "live": live,
-        "batch": batch,
+        "batch": checked.batch.as_ref().map_or_else(refused, |()| json!({})),
         "findings": findings,
     })
 }

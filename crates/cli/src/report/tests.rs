@@ -43,7 +43,7 @@ fn it_is_told_where_the_watermark_stands_why_and_what_waits() {
             stall(NINE, StallCause::NoLaterRow(1), None),
             "orders: the watermark has stood at 2026-11-02T09:00 for 31 seconds: of 1 row from 'stdin' none has a \
              later time; windows that end later wait",
-            "far ahead",
+            "far ahead of all others would have put it there; SET 'tidemill.watermark.max-ahead'",
         ),
     ] {
         let (told, hint) = stalled(&stall);

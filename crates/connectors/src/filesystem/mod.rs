@@ -35,6 +35,10 @@ impl Connector for FilesystemConnector {
         &OPTIONS
     }
 
+    fn formats(&self) -> &'static [&'static str] {
+        crate::format::FILE_NAMES
+    }
+
     fn partitioned(&self) -> bool {
         true
     }

@@ -6,7 +6,7 @@ use tidemill_core::{Result, RowKind};
 use tidemill_runtime::connector::{ChangelogMode, OptionSpec, Options, TableSpec};
 
 use super::parquet::{self, ParquetOptions, ParquetWriter};
-use super::{RowEncoder, TextFormat, text_names, unknown, with_format_options};
+use super::{RowEncoder, TextFormat, unknown, with_format_options};
 
 const PARQUET: &str = "parquet";
 
@@ -118,8 +118,11 @@ pub(crate) fn with_file_format_options(own: &[OptionSpec]) -> Vec<OptionSpec> {
     [&with_format_options(own), parquet::OPTIONS].concat()
 }
 
+/// The names of all formats in `'format' = '...'`.
+pub(crate) const NAMES: &[&str] = &["csv", "json", PARQUET];
+
 fn names() -> impl Iterator<Item = &'static str> + Clone {
-    text_names().chain([PARQUET])
+    NAMES.iter().copied()
 }
 
 /// Text is ready as it is encoded.

@@ -24,15 +24,15 @@ use tidemill_runtime::connector::{
 
 use self::csv::{CsvCutter, CsvDecoder, CsvEncoder, CsvOptions};
 use self::debezium_json::DebeziumJsonEncoder;
-pub(crate) use self::file::with_file_format_options;
 pub use self::file::{FileFormat, FileWriter};
+pub(crate) use self::file::{NAMES as FILE_NAMES, with_file_format_options};
 use self::json::{JsonDecoder, JsonEncoder, JsonOptions};
 use self::records::{AtLineEnds, Cutter};
 pub(crate) use self::text::shown::sql_type;
 pub use self::text::temporal::TimestampFormat;
 
 /// The names of text in `'format' = '...'`.
-const NAMES: &[&str] = &["csv", "debezium-json", "json"];
+pub(crate) const NAMES: &[&str] = &["csv", "debezium-json", "json"];
 
 const FORMAT: OptionSpec = OptionSpec {
     key: "format",

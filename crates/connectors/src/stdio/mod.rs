@@ -30,6 +30,10 @@ impl Connector for StdioConnector {
         &OPTIONS
     }
 
+    fn formats(&self) -> &'static [&'static str] {
+        crate::format::NAMES
+    }
+
     fn source(&self, table: &TableSpec) -> Result<Arc<dyn Source>> {
         let format = options::format(table)?;
         format.check_readable(&table.options)?;

@@ -190,7 +190,7 @@ impl Operator for GroupAggregate {
     }
 
     fn unbounded_state(&self) -> Option<String> {
-        self.aggregation.unbounded_state()
+        self.aggregation.unbounded_state(false)
     }
 
     fn on_batch(&mut self, batch: EventBatch, out: &mut Output) -> Result<()> {

@@ -254,7 +254,7 @@ impl Operator for RetractGroup {
     }
 
     fn unbounded_state(&self) -> Option<String> {
-        self.aggregation.unbounded_state()
+        self.aggregation.unbounded_state(true)
     }
 
     fn on_batch(&mut self, batch: EventBatch, out: &mut Output) -> Result<()> {

@@ -55,10 +55,11 @@ impl Aggregation {
     }
 
     /// What is kept of groups that no watermark ends: a row for each, and the values of aggregates that need all of
-    /// them. `None` where there is one group, of a bounded size.
-    pub(crate) fn unbounded_state(&self) -> Option<String> {
+    /// them. `None` where there is one group, of a bounded size. Over rows that are taken back (`updated`) the ends of an
+    /// order need all values too: what is taken back may be the end.
+    pub(crate) fn unbounded_state(&self, updated: bool) -> Option<String> {
         let groups: Vec<&str> = self.groups.iter().map(|(_, field)| field.name().as_str()).collect();
-        let collecting = self.calls.iter().filter(|call| call.keeps_values());
+        let collecting = self.calls.iter().filter(|call| call.keeps_values() || updated && call.is_an_end());
         let values: Vec<&str> = collecting.map(|call| call.function.name()).collect();
         let groups = (!groups.is_empty()).then(|| format!("a row for each ({})", groups.join(", ")));
         let values = (!values.is_empty()).then(|| format!("the values of {}", values.join(", ")));
@@ -76,6 +77,11 @@ impl Aggregation {
 }
 
 impl AggregateCall {
+    /// Whether it is the least or the greatest of its values.
+    fn is_an_end(&self) -> bool {
+        self.function.fun().is_descending().is_some()
+    }
+
     /// Whether its state grows with the values that it has seen: then it is a list.
     fn keeps_values(&self) -> bool {
         let is_list = |field: &FieldRef| matches!(field.data_type(), DataType::List(_) | DataType::LargeList(_));

@@ -60,6 +60,11 @@ pub trait Connector: Send + Sync {
     /// Every option that the connector knows.
     fn options(&self) -> &'static [OptionSpec];
 
+    /// The values of the option `format`. An option whose key begins with one of them and a point is for that format alone.
+    fn formats(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// Whether a table may be `PARTITIONED BY` some of its columns.
     fn partitioned(&self) -> bool {
         false

@@ -104,7 +104,13 @@ impl Options {
 
     /// Refuses the first key that `known` does not list, with the nearest one that it does. Whether the name that
     /// stands where a listed key has `#` is that of a column is for the connector to say.
-    pub fn check_known<'a>(&self, owner: &str, known: impl Iterator<Item = &'a str> + Clone) -> Result<()> {
+    /// The hint leaves out the options of other `formats` than the one that is set.
+    pub fn check_known<'a>(
+        &self,
+        owner: &str,
+        known: impl Iterator<Item = &'a str> + Clone,
+        formats: &[&str],
+    ) -> Result<()> {
         for key in self.values.keys() {
             let possible: Vec<Cow<'a, str>> = known.clone().map(|known| with_name_of(key, known)).collect();
             if possible.iter().any(|possible| possible == key) {
@@ -113,10 +119,24 @@ impl Options {
             let error = self.refuse(key, format!("{owner} has no option '{key}'"));
             return Err(match nearest(key, possible.iter().map(AsRef::as_ref)) {
                 Some(near) => error.hint(format!("did you mean '{near}'?")),
-                None => error.hint(format!("known options: {}", known.collect::<Vec<_>>().join(", "))),
+                None => {
+                    let known: Vec<&str> = known.filter(|known| self.can_apply(known, formats)).collect();
+                    error.hint(format!("known options: {}", known.join(", ")))
+                }
             });
         }
         Ok(())
+    }
+}
+
+impl Options {
+    /// Whether the option is not one of another format than the table's.
+    fn can_apply(&self, key: &str, formats: &[&str]) -> bool {
+        let of = key.split_once('.').map(|(format, _)| format).filter(|format| formats.contains(format));
+        match (of, self.get("format")) {
+            (Some(of), Some(chosen)) => of == chosen,
+            _ => true,
+        }
     }
 }
 
@@ -171,8 +191,22 @@ mod tests {
     fn an_unknown_key_is_refused() {
         let mut options = Options::default();
         options.set("pth", "x", None);
-        let error = options.check_known("the connector 'filesystem'", ["path", "format"].into_iter()).unwrap_err();
+        let error = options.check_known("the connector 'filesystem'", ["path", "format"].into_iter(), &[]).unwrap_err();
         assert_eq!(error.hint_text(), Some("did you mean 'path'?"));
+    }
+
+    #[test]
+    fn options_of_other_formats_are_not_proposed() {
+        let hint = |format: Option<&str>| {
+            let mut options = Options::default();
+            options.set("zzzzzzzz", "x", None);
+            format.into_iter().for_each(|format| options.set("format", format, None));
+            let known = ["format", "csv.delimiter", "json.errors", "sink.size"].into_iter();
+            let error = options.check_known("it", known, &["csv", "json"]).unwrap_err();
+            error.hint_text().map(str::to_owned)
+        };
+        assert_eq!(hint(Some("json")).as_deref(), Some("known options: format, json.errors, sink.size"));
+        assert_eq!(hint(None).as_deref(), Some("known options: format, csv.delimiter, json.errors, sink.size"));
     }
 
     #[test]
@@ -181,7 +215,7 @@ mod tests {
             let mut options = Options::default();
             options.set(key, "x", None);
             let known = ["seed", "fields.#.kind", "fields.#.min"].into_iter();
-            options.check_known("it", known).map_err(|e| e.hint_text().map(str::to_owned))
+            options.check_known("it", known, &[]).map_err(|e| e.hint_text().map(str::to_owned))
         };
         for key in ["fields.a.kind", "fields.a.b.min", "fields..kind"] {
             assert_eq!(check(key), Ok(()), "{key}");

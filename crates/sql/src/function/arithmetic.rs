@@ -62,17 +62,21 @@ impl Arithmetic {
         })
     }
 
-    /// The operator of a call.
-    pub(crate) fn of_call(call: &ScalarFunction) -> Option<Self> {
-        call.func.inner().downcast_ref::<ArithmeticFunction>().map(|function| function.operator)
-    }
-
-    /// The call for two numbers of these types.
+    /// The call for two numbers of these types. A chain (`a + b - c`) is one call, which grows: as calls within calls it
+    /// would be as deep as it is long, and its types would be asked for anew at each level.
     pub(crate) fn call(self, left: Expr, left_type: &DataType, right: Expr, right_type: &DataType) -> Expr {
-        let output = self.result_type(left_type, right_type);
-        let signature = Signature::any(2, Volatility::Immutable);
-        let text = format!("{} {} {}", sql_text(&left), self.symbol(), sql_text(&right));
-        ScalarUDF::from(ArithmeticFunction { operator: self, output, text, signature }).call(vec![left, right])
+        let step = Step { operator: self, output: self.result_type(left_type, right_type), operand: sql_text(&right) };
+        let chain = match &left {
+            Expr::ScalarFunction(call) => chain_of(call).map(|chain| chain.and(step.clone())),
+            _ => None,
+        };
+        match (chain, left) {
+            (Some(chain), Expr::ScalarFunction(mut call)) => {
+                call.args.push(right);
+                chain.call(call.args)
+            }
+            (_, left) => ArithmeticFunction::new(sql_text(&left), vec![step]).call(vec![left, right]),
+        }
     }
 
     fn symbol(self) -> &'static str {
@@ -136,12 +140,37 @@ pub(crate) struct ArithmeticPlanner;
 impl ExprPlanner for ArithmeticPlanner {
     fn plan_binary_op(&self, expr: RawBinaryExpr, schema: &DFSchema) -> Result<PlannerResult<RawBinaryExpr>> {
         let Some(operator) = Arithmetic::of_text(&expr.op) else { return Ok(PlannerResult::Original(expr)) };
-        let (left, right) = (expr.left.get_type(schema)?, expr.right.get_type(schema)?);
+        let (left, right) = (type_of(&expr.left, schema)?, type_of(&expr.right, schema)?);
         if !left.is_numeric() || !right.is_numeric() {
             return Ok(PlannerResult::Original(expr));
         }
         Ok(PlannerResult::Planned(operator.call(expr.left, &left, expr.right, &right)))
     }
+}
+
+/// The type of an operand; a chain knows its own.
+fn type_of(expr: &Expr, schema: &DFSchema) -> Result<DataType> {
+    let chain = match expr {
+        Expr::ScalarFunction(call) => chain_of(call),
+        _ => None,
+    };
+    chain.map_or_else(|| expr.get_type(schema), |chain| Ok(chain.output().clone()))
+}
+
+fn chain_of(call: &ScalarFunction) -> Option<&ArithmeticFunction> {
+    call.func.inner().downcast_ref()
+}
+
+/// The call of a chain by the types that its operands have now, if it is one.
+pub(crate) fn with_types_of_operands(call: &ScalarFunction, schema: &DFSchema) -> Result<Option<Expr>> {
+    let Some(chain) = chain_of(call) else { return Ok(None) };
+    let Some((first, rest)) = call.args.split_first() else { return Ok(None) };
+    let mut typed = first.clone();
+    for (step, operand) in chain.steps.iter().zip(rest) {
+        let (left, right) = (type_of(&typed, schema)?, type_of(operand, schema)?);
+        typed = step.operator.call(typed, &left, operand.clone(), &right);
+    }
+    Ok(Some(typed))
 }
 
 /// What has a form of its own.
@@ -161,8 +190,8 @@ pub(crate) fn sql_text(expr: &Expr) -> String {
         Expr::Literal(value, _) => value.to_string(),
         Expr::Alias(alias) => alias.name.clone(),
         Expr::Cast(cast) => sql_text(&cast.expr),
-        Expr::ScalarFunction(call) => match call.func.inner().downcast_ref::<ArithmeticFunction>() {
-            Some(arithmetic) => format!("({})", arithmetic.text),
+        Expr::ScalarFunction(call) => match chain_of(call) {
+            Some(chain) => format!("({})", chain.text()),
             None => {
                 let args: Vec<String> = call.args.iter().map(sql_text).collect();
                 if let Some(text) = collection_text(call.func.name(), &args) {
@@ -200,16 +229,73 @@ fn digits(number: &DataType) -> (i16, i16) {
     }
 }
 
+/// A chain of operators, worked off from the left.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct ArithmeticFunction {
-    operator: Arithmetic,
-    output: DataType,
-    /// The expression, for messages: Arrow names values, and no column.
-    text: String,
+    /// Its operators.
+    name: String,
+    /// The first operand, for messages: Arrow names values, and no column.
+    first: String,
+    steps: Vec<Step>,
     signature: Signature,
 }
 
+/// An operator, and what stands behind it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Step {
+    operator: Arithmetic,
+    output: DataType,
+    /// The right operand, for messages.
+    operand: String,
+}
+
 impl ArithmeticFunction {
+    fn new(first: String, steps: Vec<Step>) -> Self {
+        let name = steps.iter().map(|step| step.operator.symbol()).collect();
+        let signature = Signature::any(steps.len() + 1, Volatility::Immutable);
+        Self { name, first, steps, signature }
+    }
+
+    /// The chain with a step behind it.
+    fn and(&self, step: Step) -> Self {
+        Self::new(self.first.clone(), self.steps.iter().cloned().chain([step]).collect())
+    }
+
+    fn call(self, operands: Vec<Expr>) -> Expr {
+        ScalarUDF::from(self).call(operands)
+    }
+
+    /// The type of the result.
+    fn output(&self) -> &DataType {
+        self.steps.last().map_or(&DataType::Null, |step| &step.output)
+    }
+
+    fn text(&self) -> String {
+        self.text_of(self.steps.len())
+    }
+
+    /// The first so many steps as a person would write them.
+    fn text_of(&self, steps: usize) -> String {
+        let mut text = "(".repeat(steps.saturating_sub(1));
+        text.push_str(&self.first);
+        for (number, Step { operator, operand, .. }) in self.steps[..steps].iter().enumerate() {
+            let end = if number + 1 < steps { ")" } else { "" };
+            text.push_str(&format!(" {} {operand}{end}", operator.symbol()));
+        }
+        text
+    }
+
+    fn evaluate(&self, operands: &[ArrayRef]) -> Result<ArrayRef> {
+        let Some((first, rest)) = operands.split_first() else { return internal_err!("{} of no value", self.name) };
+        let mut result = Arc::clone(first);
+        for (number, (step, operand)) in self.steps.iter().zip(rest).enumerate() {
+            result = step.evaluate(&result, operand).map_err(|e| step.error(e, &self.text_of(number + 1)))?;
+        }
+        Ok(result)
+    }
+}
+
+impl Step {
     fn evaluate(&self, left: &ArrayRef, right: &ArrayRef) -> std::result::Result<ArrayRef, ArrowError> {
         if let DataType::Decimal128(precision, scale) = self.output {
             let (left, right) = (as_decimal(left)?, as_decimal(right)?);
@@ -235,8 +321,7 @@ impl ArithmeticFunction {
     }
 
     /// The error in the words of the text.
-    fn error(&self, error: ArrowError) -> DataFusionError {
-        let expression = &self.text;
+    fn error(&self, error: ArrowError, expression: &str) -> DataFusionError {
         let error = match error {
             ArrowError::DivideByZero => Error::data(format!("division by zero in {expression}"))
                 .hint("where the divisor may be 0, write a / NULLIF(b, 0), which gives NULL"),
@@ -338,7 +423,7 @@ fn quotient(a: i256, b: i256) -> Option<i256> {
 
 impl ScalarUDFImpl for ArithmeticFunction {
     fn name(&self) -> &str {
-        self.operator.symbol()
+        &self.name
     }
 
     fn signature(&self) -> &Signature {
@@ -346,17 +431,14 @@ impl ScalarUDFImpl for ArithmeticFunction {
     }
 
     fn display_name(&self, _: &[Expr]) -> Result<String> {
-        Ok(self.text.clone())
+        Ok(self.text())
     }
 
     fn return_type(&self, _: &[DataType]) -> Result<DataType> {
-        Ok(self.output.clone())
+        Ok(self.output().clone())
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        evaluated(&args, |arrays| match arrays {
-            [left, right] => self.evaluate(left, right).map_err(|e| self.error(e)),
-            _ => internal_err!("{} of {} values", self.operator.symbol(), arrays.len()),
-        })
+        evaluated(&args, |arrays| self.evaluate(arrays))
     }
 }

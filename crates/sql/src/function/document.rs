@@ -3,6 +3,7 @@
 use std::fmt::Display;
 
 use super::scalar::{Entry, entries};
+use super::{aggregate, time};
 
 /// Functions of Flink's that are refused by name, and why.
 const REFUSED: [(&str, &str); 2] = [
@@ -17,16 +18,26 @@ const REFUSED: [(&str, &str); 2] = [
 /// The tables of functions, in Markdown.
 #[must_use]
 pub fn document() -> String {
-    let row = |entry: &Entry| {
-        let differs = if entry.difference.is_empty() { "as Flink" } else { entry.difference };
-        format!("| `{}` | {} | {differs} |\n", escaped(entry.usage), escaped(entry.doc))
-    };
-    let functions: String = entries().iter().map(row).collect();
+    let scalar: Vec<Usage> = entries().iter().map(|e: &Entry| (e.usage, e.doc, e.difference)).collect();
     let refused: String = REFUSED.iter().map(|(names, why)| format!("| {} | {why} |\n", escaped(names))).collect();
     format!(
-        "## Scalar functions\n\n| function | gives | |\n|---|---|---|\n{functions}\n\
-         ## Refused\n\n| function | because |\n|---|---|\n{refused}"
+        "## Scalar functions\n\n{}\n## Functions of time\n\n{}\n## Aggregate functions\n\n{}\n\
+         ## Refused\n\n| function | because |\n|---|---|\n{refused}",
+        table(&scalar),
+        table(&time::USAGES),
+        table(&aggregate::USAGES)
     )
+}
+
+/// How a function is called, what it gives, and where that is not Flink's.
+type Usage = (&'static str, &'static str, &'static str);
+
+fn table(usages: &[Usage]) -> String {
+    let row = |(usage, doc, difference): &Usage| {
+        let differs = if difference.is_empty() { "as Flink" } else { difference };
+        format!("| `{}` | {} | {differs} |\n", escaped(usage), escaped(doc))
+    };
+    format!("| function | gives | |\n|---|---|---|\n{}", usages.iter().map(row).collect::<String>())
 }
 
 /// A bar would end the cell.

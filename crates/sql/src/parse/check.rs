@@ -86,6 +86,20 @@ impl Checker<'_> {
         ControlFlow::Continue(())
     }
 
+    /// `LIMIT`, `FETCH` and `OFFSET` take a number as it stands there, as in Flink.
+    fn check_count(&self, what: &str, count: Option<&Expr>) -> Flow {
+        let number =
+            |value: &ValueWithSpan| matches!(&value.value, Value::Number(text, _) if text.parse::<i64>().is_ok());
+        match count {
+            None => ControlFlow::Continue(()),
+            Some(Expr::Value(value)) if number(value) => ControlFlow::Continue(()),
+            Some(other) => self.refuse(
+                Refusal::new(format!("{what} is '{other}', which is no whole number from 0 on"), place(other))
+                    .hint("write LIMIT 10, OFFSET 10 or FETCH FIRST 10 ROWS ONLY"),
+            ),
+        }
+    }
+
     fn not_yet(&self, what: &str, span: Span) -> Flow {
         self.refuse(Refusal::new(format!("{what} is not supported yet"), span))
     }
@@ -130,8 +144,10 @@ impl VisitorMut for Checker<'_> {
         self.absent(format_clause.is_none(), "FORMAT", "the format is an option of the sink table")?;
         self.absent(pipe_operators.is_empty(), "the operator |>", "write a subquery")?;
         match limit_clause {
-            Some(LimitClause::LimitOffset { limit_by, .. }) => {
+            Some(LimitClause::LimitOffset { limit, offset, limit_by }) => {
                 self.absent(limit_by.is_empty(), "BY", "number the rows with ROW_NUMBER() and filter on it")?;
+                self.check_count("the number of rows to give", limit.as_ref())?;
+                self.check_count("OFFSET", offset.as_ref().map(|offset| &offset.value))?;
             }
             Some(LimitClause::OffsetCommaLimit { .. }) => {
                 return self.not_flink("LIMIT offset, count", self.words("LIMIT"), "write LIMIT count OFFSET offset");

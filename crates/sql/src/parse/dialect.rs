@@ -10,10 +10,10 @@ use datafusion::sql::sqlparser::{
     tokenizer::{Span, Token},
 };
 
-use super::{case, json_call, predicate};
+use super::{case, chain, json_call, predicate};
 use crate::function::MAP;
 
-/// The most operators in one chain (`a + b + c`): its tree is as deep as the chain is long, and is
+/// The most operators in one chain (`a + b + c`), but for those of [`chain`]: its tree is as deep as the chain is long, and is
 /// visited, copied and dropped by recursion.
 pub(super) const MAX_OPERATORS: usize = 250;
 
@@ -187,13 +187,13 @@ impl Dialect for FlinkDialect {
         }
     }
 
-    fn parse_infix(&self, parser: &mut Parser<'_>, expr: &Expr, _precedence: u8) -> Option<Result<Expr, ParserError>> {
+    fn parse_infix(&self, parser: &mut Parser<'_>, expr: &Expr, precedence: u8) -> Option<Result<Expr, ParserError>> {
         let too_long = chain_length(expr) >= MAX_OPERATORS;
         self.chain_too_long.set(too_long);
         if too_long {
             return Some(Err(ParserError::RecursionLimitExceeded));
         }
-        predicate::predicate(parser, expr)
+        predicate::predicate(parser, expr).or_else(|| chain::chain(parser, expr, precedence))
     }
 }
 

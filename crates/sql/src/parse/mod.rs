@@ -6,6 +6,7 @@
 
 mod access;
 mod case;
+mod chain;
 mod check;
 mod create_table;
 mod cursor;

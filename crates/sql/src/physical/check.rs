@@ -28,11 +28,16 @@ pub struct Checked {
     pub live: Result<LivePlan>,
     /// Whether it runs as a batch, or why it does not.
     pub batch: Result<()>,
-    /// What to know before running it live, the warnings first.
+    /// What to know before running it, the warnings first.
     pub findings: Vec<Finding>,
 }
 
 impl Checked {
+    /// What to know before running it as a batch, or live.
+    pub fn findings_for(&self, batch: bool) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().filter(move |finding| !(batch && finding.live_only))
+    }
+
     /// Why the statement does not run as a batch, or live.
     #[must_use]
     pub fn refusal(&self, batch: bool) -> Option<&Error> {
@@ -69,15 +74,21 @@ pub struct Finding {
     pub message: String,
     /// What to do.
     pub hint: String,
+    /// Whether it is nothing to a batch.
+    pub live_only: bool,
 }
 
 impl Finding {
     fn warning(code: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { severity: Severity::Warning, code, message: message.into(), hint: hint.into() }
+        Self { severity: Severity::Warning, code, message: message.into(), hint: hint.into(), live_only: true }
     }
 
     fn note(code: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { severity: Severity::Note, code, message: message.into(), hint: hint.into() }
+        Self { severity: Severity::Note, code, message: message.into(), hint: hint.into(), live_only: true }
+    }
+
+    fn of_both_drivers(self) -> Self {
+        Self { live_only: false, ..self }
     }
 }
 
@@ -139,13 +150,24 @@ fn of_state(graph: &JobGraph) -> Result<Vec<Finding>> {
         let operator = operator.split(": ").next().unwrap_or_default();
         Finding::warning(
             "unbounded-state",
-            format!("'{operator}' keeps {keeps} in memory, for ever"),
+            format!("'{operator}' keeps {} in memory, for ever", without_carried(&keeps)),
             "group by the windows of TUMBLE(...) or its kin (a Top-N: PARTITION BY window_start, window_end), whose \
              state is freed when they are complete; without a window, see that there are few enough values",
         )
     };
     Ok(graph.unbounded_state()?.into_iter().map(finding).collect())
 }
+
+/// The names of aggregates without the arguments that the planner adds: columns that it carries along.
+fn without_carried(names: &str) -> String {
+    let carried = |part: &str| part.find(|c: char| !c.is_alphanumeric() && c != '_').map(|end| part[end..].to_owned());
+    let mut parts = names.split(CARRIED);
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| text + &carried(part).unwrap_or_default())
+}
+
+/// How an argument begins that is a carried column.
+const CARRIED: &str = ",__tidemill_";
 
 /// What is late, and what that depends on.
 fn of_time(pipeline: &Pipeline, statement: &PlannedStatement) -> Result<Vec<Finding>> {
@@ -222,11 +244,14 @@ fn of_sink(pipeline: &Pipeline, statement: &PlannedStatement, outputs: &dyn Outp
         endless |= !source.source()?.ends();
     }
     Ok(match guarantee {
-        Guarantee::AtLeastOnce => vec![Finding::note(
-            "at-least-once",
-            format!("'{}' shows rows as they are written: those of a run that fails stay", table.name),
-            "write to a 'filesystem' table, whose rows become visible at a commit",
-        )],
+        Guarantee::AtLeastOnce => vec![
+            Finding::note(
+                "at-least-once",
+                format!("'{}' shows rows as they are written: those of a run that fails stay", table.name),
+                "write to a 'filesystem' table, whose rows become visible at a commit",
+            )
+            .of_both_drivers(),
+        ],
         Guarantee::ExactlyOnce if endless && pipeline.settings.checkpointing.interval.is_none() => {
             vec![Finding::warning(
                 "no-commit",
@@ -261,6 +286,7 @@ fn of_functions(statement: &PlannedStatement) -> Result<Vec<Finding>> {
             format!("{name} gives another value each time: a replay does not repeat the answer, and no batch agrees"),
             "compute it where the rows are made, and read it as a column",
         )
+        .of_both_drivers()
     };
     Ok(volatile.into_iter().map(finding).collect())
 }

@@ -1,5 +1,6 @@
 //! DataFusion's planning errors in our form: what is wrong, where in the file, and what to do.
 
+use arrow::datatypes::DataType;
 use datafusion::common::{Column, Diagnostic, SchemaError};
 use datafusion::error::DataFusionError;
 use tidemill_core::{Error, ErrorKind, Excerpt};
@@ -8,14 +9,23 @@ use tidemill_runtime::engine_error;
 
 use crate::function;
 use crate::parse::SqlText;
+use crate::types::flink_type_name;
 
 /// `excerpt` is the statement that was planned.
 pub(crate) fn plan_error(error: DataFusionError, excerpt: &Excerpt) -> Error {
     let sql = SqlText::new(excerpt.origin.clone(), excerpt.text.clone());
-    if let Some(message) = coercion_message(&error) {
-        return Error::invalid(message).at(excerpt.clone());
+    if let Some((function, message)) = coercion_message(&error) {
+        return Error::invalid(message).at(word(excerpt, function));
+    }
+    if let DataFusionError::Execution(message) | DataFusionError::Plan(message) = &error
+        && let Some(error) = no_fields(message)
+    {
+        return error.at(excerpt.clone());
     }
     match error {
+        DataFusionError::NotImplemented(message) if message.starts_with(NOT_PLANNED) => {
+            not_planned(&message[NOT_PLANNED.len()..], excerpt)
+        }
         DataFusionError::Diagnostic(diagnostic, inner) => {
             let place = diagnosed_place(&diagnostic, &sql);
             let error = plan_error(*inner, excerpt);
@@ -45,12 +55,47 @@ pub(crate) fn plan_error(error: DataFusionError, excerpt: &Excerpt) -> Error {
     }
 }
 
-/// What a function of ours says of its arguments' types, without what DataFusion puts around it.
-fn coercion_message(error: &DataFusionError) -> Option<String> {
+/// A function of ours, and what it says of its arguments' types, without what DataFusion puts around it.
+fn coercion_message(error: &DataFusionError) -> Option<(&str, &str)> {
     let (DataFusionError::Plan(message) | DataFusionError::Execution(message)) = error else { return None };
-    let (_, rest) = message.split_once("user-defined coercion failed with: Error during planning: ")?;
+    let (before, rest) = message.split_once("user-defined coercion failed with: Error during planning: ")?;
+    let function = before.split('\'').nth(1).unwrap_or_default();
     let end = rest.find(" No function matches the given name").unwrap_or(rest.len());
-    Some(rest[..end].trim_end_matches('.').to_owned())
+    Some((function, rest[..end].trim_end_matches('.')))
+}
+
+/// What is read of a value as if it was a `ROW`.
+fn no_fields(message: &str) -> Option<Error> {
+    let (_, rest) = message.split_once("Cannot access field at argument ")?;
+    let (_, rest) = rest.split_once("type ")?;
+    let (written, _) = rest.split_once(" is not Struct")?;
+    let data_type = written.parse::<DataType>().map_or_else(|_| written.to_owned(), |known| flink_type_name(&known));
+    let error = Error::invalid(format!("a field is read of a value that is a {data_type}"));
+    Some(error.hint("only a ROW has fields; an element of an ARRAY or a MAP is read as value[index]"))
+}
+
+/// How DataFusion begins to say that an expression of a plan can't be run.
+const NOT_PLANNED: &str = "Physical plan does not support logical expression ";
+
+/// The expression is named by its kind: the rest is DataFusion's own form of it.
+fn not_planned(expression: &str, excerpt: &Excerpt) -> Error {
+    let kind = expression.split('(').next().unwrap_or_default();
+    let (what, at) = match kind {
+        "InSubquery" => ("IN (SELECT ...)", "IN"),
+        "Exists" => ("EXISTS (SELECT ...)", "EXISTS"),
+        "AggregateFunction" => {
+            return Error::invalid("an aggregate stands where there is no group of rows to compute it over")
+                .hint("compute it in a subquery, and use its column here")
+                .at(excerpt.clone());
+        }
+        _ => ("this subquery", "SELECT"),
+    };
+    let error = Error::invalid(format!("{what} depends on the row around it in a way that is not supported yet"));
+    let error = error.hint(
+        "compare a column of the subquery's table with one of the outer table by '=' in its WHERE; of an array ask \
+         ARRAY_CONTAINS(array, element)",
+    );
+    error.at(word(excerpt, at))
 }
 
 fn moved(error: &Error, place: Excerpt) -> Error {
@@ -93,11 +138,6 @@ fn schema_error(error: &SchemaError, excerpt: &Excerpt) -> Error {
 }
 
 fn plan_message(message: &str, excerpt: &Excerpt) -> Error {
-    // What a function of ours says of its arguments, in DataFusion's wrapping.
-    if let Some((_, ours)) = message.split_once("user-defined coercion failed with: Error during planning: ") {
-        let ours = ours.split(" No function matches").next().unwrap_or(ours);
-        return Error::invalid(ours.trim_end_matches('.')).at(excerpt.clone());
-    }
     if let Some(rest) = message.strip_prefix("table '") {
         let name = rest.split('\'').next().unwrap_or(rest);
         let name = name.rsplit('.').next().unwrap_or(name);
@@ -131,6 +171,16 @@ fn plan_message(message: &str, excerpt: &Excerpt) -> Error {
         return Error::invalid("two columns of the result have one name")
             .hint("give one of them another name with AS")
             .at(excerpt.clone());
+    }
+    if message.starts_with("Inconsistent data length across values list") {
+        return Error::invalid("the rows of VALUES have different numbers of values")
+            .hint("give each row a value for each column; NULL is one")
+            .at(word(excerpt, "VALUES"));
+    }
+    if message.starts_with("Inconsistent data type across values list") {
+        return Error::invalid("the rows of VALUES have no type in common")
+            .hint("CAST the values of each column to one type")
+            .at(word(excerpt, "VALUES"));
     }
     if let Some(column) = ungrouped(message) {
         return Error::invalid(format!("the column '{column}' is neither grouped by nor aggregated"))

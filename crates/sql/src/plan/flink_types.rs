@@ -13,10 +13,13 @@ use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{DFSchema, Result, ScalarValue};
 use datafusion::error::DataFusionError;
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
-use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan, LogicalPlanBuilder};
+use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan};
 use tidemill_core::Error;
 
+pub(super) use operands::agree_all;
+
 use super::input_schema;
+use super::values::values_in_flink_types;
 use crate::function::sql_text;
 use crate::types::flink_type_name;
 
@@ -25,28 +28,7 @@ pub(crate) fn in_flink_types(plan: LogicalPlan) -> Result<LogicalPlan> {
     let typed = plan.transform_up_with_subqueries(|node| match node {
         // What LIMIT takes is no value of a row.
         LogicalPlan::Limit(_) => Ok(Transformed::no(node)),
-        LogicalPlan::Values(values) => {
-            let schema = DFSchema::empty();
-            let typed = |row: Vec<Expr>| row.into_iter().map(|expr| typed(expr, &schema)).collect::<Result<Vec<_>>>();
-            // The casts that make the rows agree are those of the types that the literals had.
-            let bare = |expr| match expr {
-                Expr::Cast(cast) if matches!(*cast.expr, Expr::Literal(..)) => *cast.expr,
-                other => other,
-            };
-            // A column of NULLs has no other type than the one that they are cast to.
-            let null = |expr: &Expr| match expr {
-                Expr::Cast(cast) => matches!(&*cast.expr, Expr::Literal(value, _) if value.is_null()),
-                _ => false,
-            };
-            let width = values.values.first().map_or(0, Vec::len);
-            let nulls: Vec<bool> =
-                (0..width).map(|column| values.values.iter().all(|row| null(&row[column]))).collect();
-            let rows = values.values.into_iter().map(|row| {
-                let cells = row.into_iter().zip(&nulls);
-                typed(cells.map(|(expr, &nulls)| if nulls { expr } else { bare(expr) }).collect())
-            });
-            LogicalPlanBuilder::values(rows.collect::<Result<_>>()?)?.build().map(Transformed::yes)
-        }
+        LogicalPlan::Values(values) => values_in_flink_types(values).map(Transformed::yes),
         node => typed_node(node),
     })?;
     Ok(typed.data)

@@ -16,6 +16,7 @@ mod refuse;
 mod row_order;
 mod session_zone;
 mod ties;
+mod values;
 mod windows;
 
 pub(crate) use aggregate_names::AggregateNames;
@@ -35,4 +36,5 @@ pub(crate) use row_order::order_rows;
 
 pub(crate) use session_zone::{casts_in_zone, in_session_zone, names_its_zone};
 pub(crate) use ties::break_ties;
+pub(crate) use values::mark_values;
 pub(crate) use windows::{function_below, reads, scanned_tables, windows};

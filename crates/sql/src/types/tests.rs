@@ -74,10 +74,26 @@ fn what_flink_has_not_is_refused_with_what_it_has() {
             "the type TIMESTAMP WITH TIME ZONE is not supported (use TIMESTAMP_LTZ(3), an instant in UTC)",
         ),
         ("MULTISET", "the type MULTISET is not supported (use STRING, ARRAY or MAP)"),
-        ("CHAR(0)", "CHAR(0) is not a valid type (the length is a whole number from 1; STRING has no length)"),
     ];
     for (text, expected) in cases {
         assert_eq!(arrow_type(&sql_type(text)).expect_err(text).to_string(), expected, "{text}");
+    }
+}
+
+#[test]
+fn lengths_have_flinks_range() {
+    for (name, free) in [("CHAR", "STRING"), ("VARCHAR", "STRING"), ("BINARY", "BYTES"), ("VARBINARY", "BYTES")] {
+        for length in ["1", "2147483647"] {
+            let text = format!("{name}({length})");
+            assert_eq!(flink_type_name(&arrow_type(&sql_type(&text)).expect(&text)), free);
+        }
+        for length in ["0", "2147483648", "18446744073709551615"] {
+            let text = format!("{name}({length})");
+            let expected = format!(
+                "{text} is not a valid type (the length is a whole number from 1 to 2147483647; {free} has no length)"
+            );
+            assert_eq!(arrow_type(&sql_type(&text)).expect_err(&text).to_string(), expected);
+        }
     }
 }
 

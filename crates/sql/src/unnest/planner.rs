@@ -37,11 +37,23 @@ impl UnnestPlanner {
         context: &mut dyn RelationPlannerContext,
     ) -> Result<LogicalPlan> {
         let list = context.sql_to_expr(call.array.clone(), left.schema())?;
+        self.refuse_aggregate(call, &list)?;
         let made = self.made(call, &list, left.schema())?;
         match under_window(&left, &list, keeps_empty, &made)? {
             Some(plan) => Ok(plan),
             None => unnest(left, list, keeps_empty, made),
         }
+    }
+
+    /// The array stands in a row: it can't be made of many.
+    fn refuse_aggregate(&self, call: &UnnestCall, list: &Expr) -> Result<()> {
+        let aggregate = |expr: &Expr| Ok(matches!(expr, Expr::AggregateFunction(_) | Expr::WindowFunction(_)));
+        if !list.exists(aggregate)? {
+            return Ok(());
+        }
+        let error = Error::invalid("UNNEST takes the array of a row, and this is an aggregate of many rows")
+            .hint("aggregate first: FROM (SELECT ARRAY_AGG(x) AS xs FROM t) CROSS JOIN UNNEST(xs) AS u(x)");
+        Err(DataFusionError::External(Box::new(error.at(self.sql.excerpt(call.span)))))
     }
 
     /// The names of the columns, as Flink gives them.

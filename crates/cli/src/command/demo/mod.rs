@@ -13,6 +13,9 @@ mod screen;
 mod shown;
 mod watch;
 
+#[cfg(test)]
+mod tests;
+
 use std::future::pending;
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -25,6 +28,7 @@ use tidemill_connectors::connectors;
 use tidemill_connectors::console::Console;
 use tidemill_connectors::shop::{MAX_EVENTS, ShopConnector, Traffic};
 use tidemill_core::Result;
+use tidemill_deploy::Capture;
 use tidemill_deploy::reconcile::{Report, reconcile};
 use tidemill_runtime::job;
 use tidemill_runtime::metrics::{Metrics, WindowMetrics, count};
@@ -101,6 +105,24 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
 }
 
 async fn execute(arguments: &Arguments) -> Result<ExitCode> {
+    let Some((found, code)) = compared(&played(arguments).await?, arguments.output).await? else {
+        return Ok(ExitCode::from(130));
+    };
+    Console::Output.write(found.as_bytes())?;
+    Ok(code)
+}
+
+/// A live run that has ended, and what it gave.
+struct Played {
+    pipeline: Pipeline,
+    live: Capture,
+    /// The revenue of the minutes that were shown, and that of the orders that were late for theirs.
+    live_cents: i128,
+    late_cents: i128,
+}
+
+/// Shows the live run.
+async fn played(arguments: &Arguments) -> Result<Played> {
     let rate = arguments.rate.unwrap_or(if arguments.output == Output::Json { 0 } else { CALM_RATE });
     let traffic = Traffic {
         events: arguments.events.unwrap_or(MAX_EVENTS),
@@ -116,14 +138,18 @@ async fn execute(arguments: &Arguments) -> Result<ExitCode> {
     show.closed(&watch, &metrics)?;
     let late_cents = watch.late_cents()?;
     let live_cents = watch.figures().revenue.values().map(|minute| minute.cents).sum();
-    let live = watch.into_capture()?;
-    let Some(report) = reconcile(&pipeline, &live, interrupted).await? else { return Ok(ExitCode::from(130)) };
-    let found = match arguments.output {
-        Output::Text => text(&report) + &verdict(&report, live_cents, late_cents),
+    Ok(Played { pipeline, live: watch.into_capture()?, live_cents, late_cents })
+}
+
+/// What the batch over the same events finds, and the exit code that says so; `None` if it was interrupted.
+async fn compared(played: &Played, output: Output) -> Result<Option<(String, ExitCode)>> {
+    let Played { pipeline, live, live_cents, late_cents } = played;
+    let Some(report) = reconcile(pipeline, live, interrupted).await? else { return Ok(None) };
+    let found = match output {
+        Output::Text => text(&report) + &verdict(&report, *live_cents, *late_cents),
         Output::Json => json(&report),
     };
-    Console::Output.write(found.as_bytes())?;
-    Ok(exit_code(&report))
+    Ok(Some((found, exit_code(&report))))
 }
 
 async fn load(shop: &ShopConnector, early: bool) -> Result<Pipeline> {

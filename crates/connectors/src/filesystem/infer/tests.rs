@@ -5,7 +5,10 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, Int32Array, Int64Array, RecordBatch, StringArray, TimestampNanosecondArray, UInt64Array};
+use arrow::array::{
+    ArrayRef, Int32Array, Int64Array, IntervalYearMonthArray, NullArray, RecordBatch, StringArray,
+    TimestampNanosecondArray, UInt64Array,
+};
 use arrow::datatypes::{DataType, TimeUnit};
 use tempfile::TempDir;
 use tidemill_core::ErrorKind;
@@ -189,8 +192,10 @@ fn parquet_has_its_own_columns() {
     let error = INFERENCE.infer("*.parquet", files.path()).unwrap_err();
     assert_eq!(error.message(), "c.parquet: the column 'id' is Int64 in one file and Utf8 in another");
     parquet_file(files.path().join("d.parquet"), vec![("n", Arc::new(UInt64Array::from(vec![1])) as _)]);
-    let error = INFERENCE.infer("d.parquet", files.path()).unwrap_err();
-    assert_eq!(error.message(), "d.parquet: the column 'n' has the type UInt64, which no table has");
+    assert_eq!(columns(&INFERENCE.infer("d.parquet", files.path()).unwrap()), "n DECIMAL(20, 0)");
+    let gaps = Arc::new(IntervalYearMonthArray::from(vec![1]));
+    parquet_file(files.path().join("e.parquet"), vec![("gap", gaps as _), ("n", Arc::new(NullArray::new(1)) as _)]);
+    assert_eq!(columns(&INFERENCE.infer("e.parquet", files.path()).unwrap()), "gap STRING, n STRING");
 }
 
 #[test]
@@ -206,12 +211,16 @@ fn what_can_not_be_told_is_said() {
         ("headers/b.csv", "b,a\n"),
         ("hidden/_a.csv", ""),
         ("bad.parquet", "x"),
+        ("returns.csv", "a,b\r1,2\r"),
     ]);
+    fs::write(files.path().join("latin.csv"), b"n\xe9,b\n1,2\n").unwrap();
     for (path, kind, message) in [
         ("t.log", ErrorKind::Invalid, "the name of 't.log' does not tell its format"),
         ("mixed", ErrorKind::Invalid, "'mixed' holds files of several formats: 'mixed/a.csv' and 'mixed/b.json'"),
         ("array.json", ErrorKind::Data, "array.json: it is one JSON array, and must have one object a line"),
         ("text.json", ErrorKind::Data, "text.json: no line of the sample is a JSON object; the first is: hello"),
+        ("returns.csv", ErrorKind::Data, "returns.csv: its lines end with a carriage return alone"),
+        ("latin.csv", ErrorKind::Data, "latin.csv: the first record is not UTF-8 from its byte 2 on"),
         ("empty.csv", ErrorKind::Data, "empty.csv: there is no record that would show the columns"),
         (
             "headers",

@@ -7,7 +7,7 @@ use tidemill_core::{Error, Result};
 use tidemill_runtime::connector::{DecodeError, Decoded, Rejected};
 
 use super::column::column;
-use super::fault::Fault;
+use super::fault::{Fault, ends_with_returns, returns_alone};
 use super::options::CsvOptions;
 use super::slot::{Refused, Slot};
 use super::split::{Field, Fields};
@@ -66,7 +66,7 @@ impl CsvDecoder {
         let slots = self.schema.fields().iter().map(|field| Slot::new(field, &self.options, room));
         let mut reading = Records::new(self, records, slots.collect::<Result<_>>().map_err(whole)?);
         if first_of_file {
-            reading.skip_header(self.options.ignore_first_line);
+            reading.skip_header(self.options.ignore_first_line).map_err(whole)?;
         }
         reading.read()?;
         let Records { slots, rows, offset, offsets, rejected, .. } = reading;
@@ -110,7 +110,10 @@ impl<'a> Records<'a> {
     }
 
     /// Steps over what stands before the first row of a file.
-    fn skip_header(&mut self, header: bool) {
+    ///
+    /// # Errors
+    /// The header is the whole file, since its lines end with a carriage return alone.
+    fn skip_header(&mut self, header: bool) -> Result<()> {
         let bytes = self.fields.bytes();
         if bytes.starts_with(BYTE_ORDER_MARK) {
             self.fields.seek(BYTE_ORDER_MARK.len());
@@ -120,9 +123,14 @@ impl<'a> Records<'a> {
             self.offset += 1;
         }
         if header && self.fields.pos() < bytes.len() {
+            let start = self.fields.pos();
             while !self.fields.step().last {}
+            if ends_with_returns(&bytes[start..self.fields.pos()]) {
+                return Err(returns_alone());
+            }
             self.offset += self.fields.take_inner_lines() + 1;
         }
+        Ok(())
     }
 
     /// Reads all records.

@@ -12,6 +12,18 @@ use crate::format::text::shown::{excerpt, sql_type};
 
 const SKIP: &str = "fix the record, or set 'csv.ignore-parse-errors' = 'true' to skip such records";
 
+/// Whether a record is several, whose ends are carriage returns: it has no line end, and such stand in it outside of quotes.
+pub(super) fn ends_with_returns(record: &[u8]) -> bool {
+    let within = record.trim_ascii_end();
+    within.contains(&b'\r') && !record.iter().any(|byte| matches!(byte, b'\n' | b'"'))
+}
+
+/// Lines end as they did on the first Macintosh.
+pub(super) fn returns_alone() -> Error {
+    Error::data("its lines end with a carriage return alone")
+        .hint("convert the file first, for example: tr '\\r' '\\n' < old.csv > new.csv")
+}
+
 /// Why a record was not decoded; one pointer wide, since it travels through the hot path.
 #[derive(Debug)]
 pub(super) struct Fault(Box<Inner>);

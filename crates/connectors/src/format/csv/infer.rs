@@ -10,6 +10,7 @@ use arrow::datatypes::{Schema, SchemaRef};
 use tidemill_core::{Error, Result};
 
 use super::CsvCutter;
+use super::fault::{ends_with_returns, returns_alone};
 use super::options::{CsvOptions, FIELD_DELIMITER, IGNORE_FIRST_LINE, NULL_LITERAL};
 use super::split::{Dialect, Fields};
 use crate::format::infer::{Seen, columns, of_text};
@@ -60,7 +61,11 @@ impl CsvSample {
                 if fields.skip_blank_line() {
                     continue;
                 }
+                let start = fields.pos();
                 let record = record(&mut fields, &self.options.dialect);
+                if first {
+                    check_first(name, &block[start..fields.pos()])?;
+                }
                 if std::mem::take(&mut first) && self.is_header(name, &record)? {
                     continue;
                 }
@@ -133,6 +138,18 @@ fn record(fields: &mut Fields<'_>, dialect: &Dialect) -> Vec<String> {
             return record;
         }
     }
+}
+
+/// Of the first record names are made, so it must be text; and a file that is one record has other ends of lines.
+fn check_first(name: &str, record: &[u8]) -> Result<()> {
+    if let Err(e) = std::str::from_utf8(record) {
+        let message = format!("{name}: the first record is not UTF-8 from its byte {} on", e.valid_up_to() + 1);
+        return Err(Error::data(message).hint("convert the file first, for example: iconv -f LATIN1 -t UTF-8"));
+    }
+    if ends_with_returns(record) {
+        return Err(returns_alone().context(name));
+    }
+    Ok(())
 }
 
 fn looks_like_a_header(record: &[String]) -> bool {

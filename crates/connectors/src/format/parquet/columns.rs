@@ -106,6 +106,13 @@ fn check(declared: &Field, found: &Field) -> Result<()> {
     if reads_as(found.data_type(), declared.data_type()) {
         return Ok(());
     }
+    if super::infer::declared(found.data_type()).is_none() {
+        let (name, found) = (declared.name(), found.data_type());
+        return Err(Error::invalid(format!(
+            "the column '{name}' has the type {found} in the file, which no table has"
+        ))
+        .hint("leave it out of the query, or have the file written with another type"));
+    }
     let (declared_type, found_type) = (sql_type(declared.data_type()), sql_type(found.data_type()));
     Err(Error::invalid(format!(
         "the column '{}' is declared {declared_type}, and has the type {found_type} in the file",
@@ -118,6 +125,8 @@ fn check(declared: &Field, found: &Field) -> Result<()> {
 fn reads_as(from: &DataType, to: &DataType) -> bool {
     use DataType as T;
     match (from, to) {
+        (T::Null, _) => true,
+        (T::UInt64, T::Decimal128(precision, scale)) => i16::from(*precision) - i16::from(*scale) >= 20,
         (T::Timestamp(..), T::Timestamp(..)) => true,
         (T::Decimal128(p1, s1), T::Decimal128(p2, s2)) => {
             s1 <= s2 && i16::from(*p1) - i16::from(*s1) <= i16::from(*p2) - i16::from(*s2)
@@ -165,6 +174,9 @@ fn widens(from: &DataType, to: &DataType) -> bool {
 fn convert(array: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
     if array.data_type() == to {
         return Ok(Arc::clone(array));
+    }
+    if array.data_type().is_null() {
+        return Ok(new_null_array(to, array.len()));
     }
     // A time before 1970 is rounded to the past, as one after it is; a cast would round to zero.
     let divided = match (array.data_type(), to) {

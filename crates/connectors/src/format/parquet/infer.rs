@@ -20,8 +20,7 @@ impl ParquetSample {
     /// Reads the footer of a file, and takes its columns in.
     ///
     /// # Errors
-    /// `Data` if this is not a whole Parquet file; `Invalid` if a column has a type that no table has, or another than
-    /// in the files before.
+    /// `Data` if this is not a whole Parquet file; `Invalid` if a column has another type than in the files before.
     pub fn add(&mut self, file: File) -> Result<()> {
         let file = PositionedFile::new(file)
             .map_err(|e| Error::unavailable(format!("cannot tell its length: {e}")).because(e))?;
@@ -31,10 +30,8 @@ impl ParquetSample {
 
     fn field(&mut self, found: &FieldRef) -> Result<()> {
         let name = found.name();
-        let declared = declared(found.data_type()).ok_or_else(|| {
-            Error::invalid(format!("the column '{name}' has the type {}, which no table has", found.data_type()))
-                .hint("declare the table with CREATE TABLE, without this column")
-        })?;
+        // A column that no table can have hides no other: it is refused where it is read.
+        let declared = declared(found.data_type()).unwrap_or(DataType::Utf8View);
         match self.fields.iter_mut().find(|known| known.name() == name) {
             None => self.fields.push(Field::new(name, declared, true)),
             Some(known) => {
@@ -57,7 +54,7 @@ impl ParquetSample {
 }
 
 /// The type of a table that reads a type of a file without loss.
-fn declared(found: &DataType) -> Option<DataType> {
+pub(super) fn declared(found: &DataType) -> Option<DataType> {
     let nested = |field: &FieldRef| -> Option<FieldRef> {
         Some(Arc::new(Field::new(field.name(), declared(field.data_type())?, true)))
     };
@@ -65,6 +62,9 @@ fn declared(found: &DataType) -> Option<DataType> {
         DataType::UInt8 => DataType::Int16,
         DataType::UInt16 => DataType::Int32,
         DataType::UInt32 => DataType::Int64,
+        DataType::UInt64 => DataType::Decimal128(20, 0),
+        // All of its values are NULL.
+        DataType::Null => DataType::Utf8View,
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => DataType::Utf8View,
         DataType::Binary | DataType::LargeBinary | DataType::BinaryView => DataType::BinaryView,
         DataType::FixedSizeBinary(_) => DataType::BinaryView,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow::array::{Int64Array, RecordBatch, RecordBatchOptions};
-use tidemill_core::{Error, EventBatch, Lineage, Result, SourceRows, Watermark};
+use tidemill_core::{Error, ErrorKind, EventBatch, Lineage, Result, SourceRows, Watermark};
 
 use super::event_time::Times;
 use super::plan::{Carry, ChunkPlace, SourcePlan, Work};
@@ -42,7 +42,7 @@ pub(crate) async fn decode(
     };
     let before = carry_in.await.map_err(|_| Error::closed("the chunk before this one has failed"))?;
     let before = Carry { watermark: before.watermark.max(floor), ..before };
-    let decoded = decoded.map_err(|e| locate(e, &partition_name, unit, before.offset))?;
+    let decoded = decoded.map_err(|e| locate(e, &spec.table, &partition_name, unit, before.offset))?;
     let claimed = times.as_ref().map_or(Watermark::MIN, Times::claimed);
     let after = Carry { offset: before.offset + decoded.offset_count, watermark: before.watermark.max(claimed) };
     // The next chunk may belong to a subtask that has just failed.
@@ -76,9 +76,16 @@ fn with_computed(decoded: Decoded, spec: &SourceSpec) -> Result<Decoded> {
     Ok(Decoded { rows, ..decoded })
 }
 
-/// Says where a row stands that can't be decoded.
-fn locate(e: DecodeError, partition: &str, unit: &str, first_offset: u64) -> Error {
-    e.error.context(format!("{partition}, {unit} {}", first_offset + e.offset + 1))
+/// Says where a row stands that can't be decoded, and what to do if nothing better is known.
+fn locate(e: DecodeError, table: &str, partition: &str, unit: &str, first_offset: u64) -> Error {
+    let DecodeError { offset, error } = e;
+    let error = error.context(format!("{partition}, {unit} {}", first_offset + offset + 1));
+    if error.hint_text().is_some() || error.kind() != ErrorKind::Data {
+        return error;
+    }
+    error.hint(format!(
+        "fix the row, or SET 'tidemill.dead-letter.{table}' = '<another table>', which takes the rows that can't be read"
+    ))
 }
 
 fn offsets(decoded: &Decoded, first: u64) -> Int64Array {

@@ -233,6 +233,37 @@ fn append(values: &dyn Array, row: usize, out: &mut String) -> Result<()> {
     Ok(())
 }
 
+/// Whether [`append`] writes values of the type.
+pub(crate) fn has_json_form(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Null
+        | DataType::Boolean
+        | DataType::Int8
+        | DataType::Int16
+        | DataType::Int32
+        | DataType::Int64
+        | DataType::Decimal128(..)
+        | DataType::Float32
+        | DataType::Float64
+        | DataType::Utf8
+        | DataType::Utf8View
+        | DataType::Binary
+        | DataType::BinaryView
+        | DataType::Timestamp(..) => true,
+        DataType::List(element) => has_json_form(element.data_type()),
+        DataType::Struct(fields) => fields.iter().all(|field| has_json_form(field.data_type())),
+        DataType::Map(entries, _) => match entries.data_type() {
+            // While a text is planned, its keys are not yet texts of our kind.
+            DataType::Struct(fields) => {
+                fields.first().is_some_and(|key| key.data_type().is_string())
+                    && fields.iter().all(|field| has_json_form(field.data_type()))
+            }
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
 /// Whether the keys of these entries are texts.
 fn has_names(entries: &DataType) -> bool {
     matches!(entries, DataType::Struct(fields) if fields.first().is_some_and(|key| *key.data_type() == DataType::Utf8View))

@@ -16,9 +16,10 @@ use datafusion::logical_expr::ScalarUDF;
 
 use super::scalar::{Evaluate as E, Function, Parameter as P, Returns, Row};
 use arrow::datatypes::DataType;
+pub(crate) use build::has_json_form;
 pub(crate) use path::JsonPath;
 use path_call::PathCall;
-use read::{read, unescaped};
+use read::{NotJson, read, unescaped};
 use tidemill_core::Error;
 use value::Json;
 use write::{quote_ascii, write};
@@ -110,12 +111,12 @@ const fn function(name: &'static [&'static str], parameters: &'static [P], evalu
 const TEXT: Returns = Returns::Type(|| DataType::Utf8View);
 
 static FUNCTIONS: [Function; 11] = [
-    function(&["json_object"], &[P::Any], E::Arrays(build::object)).repeats().returns(TEXT),
-    function(&["json_array"], &[P::Any], E::Arrays(build::array)).repeats().returns(TEXT),
-    function(&["json_string"], &[P::Any], E::Arrays(build::string)).returns(TEXT),
-    function(&[ELEMENT], &[P::Text, P::Any, P::Any], E::Arrays(build::element)).returns(TEXT),
+    function(&["json_object"], &[P::Json], E::Arrays(build::object)).repeats().returns(TEXT),
+    function(&["json_array"], &[P::Json], E::Arrays(build::array)).repeats().returns(TEXT),
+    function(&["json_string"], &[P::Json], E::Arrays(build::string)).returns(TEXT),
+    function(&[ELEMENT], &[P::Text, P::Json, P::Any], E::Arrays(build::element)).returns(TEXT),
     function(&[LIST], &[P::Any], E::Arrays(build::list)).returns(TEXT),
-    function(&[MEMBER], &[P::Text, P::Text, P::Any, P::Any], E::Arrays(build::member)).returns(TEXT),
+    function(&[MEMBER], &[P::Text, P::Text, P::Json, P::Any], E::Arrays(build::member)).returns(TEXT),
     function(&[MEMBERS], &[P::Any], E::Arrays(build::members)).returns(TEXT),
     function(&[RAW], &[P::Text], E::TryText(raw)),
     function(&[IS_JSON], &[P::Text, P::Text], E::Boolean(is_json)),
@@ -128,9 +129,21 @@ fn raw(row: Row<'_>) -> Result<Option<String>, Error> {
     let Some(text) = row.text(0) else { return Ok(None) };
     match read(text) {
         Ok(value) => Ok(Some(write(&value))),
-        Err(not) => Err(Error::data(format!("JSON('{text}'): the text is not JSON from byte {} on", not.0))
-            .hint("filter such texts out with IS JSON, or pass them as strings")),
+        Err(NotJson(byte)) => {
+            let message = format!("JSON('{}'): the text is not JSON from byte {byte} on", shown(text, byte));
+            Err(Error::data(message).hint("filter such texts out with IS JSON, or pass them as strings"))
+        }
     }
+}
+
+/// The text around a byte, for a message: it may be long.
+fn shown(text: &str, byte: usize) -> String {
+    const BEFORE: usize = 40;
+    const BEHIND: usize = 20;
+    let start = text.floor_char_boundary(if byte > 2 * BEFORE { byte - BEFORE } else { 0 });
+    let end = text.ceil_char_boundary(byte.saturating_add(BEHIND).min(text.len()));
+    let dots = |cut: bool| if cut { "..." } else { "" };
+    format!("{}{}{}", dots(start > 0), &text[start..end], dots(end < text.len()))
 }
 
 fn is_json(row: Row<'_>) -> Option<bool> {

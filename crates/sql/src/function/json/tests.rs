@@ -196,3 +196,12 @@ fn paths_that_are_none_say_why() {
         assert_eq!(error.message(), format!("'{path}' is not a path into JSON: {why}"));
     }
 }
+
+#[test]
+fn a_long_text_that_is_not_json_is_shown_where_it_is_wrong() {
+    let text = format!("[{}x{}]", "1,".repeat(5_000), "é".repeat(5_000));
+    let shown = super::shown(&text, 10_001);
+    assert!(shown.len() < 100 && shown.starts_with("...") && shown.ends_with("..."), "{shown}");
+    assert!(shown.contains(",xé"), "{shown}");
+    assert_eq!(super::shown("{x", 1), "{x");
+}

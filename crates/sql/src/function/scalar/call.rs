@@ -16,6 +16,7 @@ use datafusion::error::DataFusionError;
 use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
 use tidemill_core::Error;
 
+use crate::function::json::has_json_form;
 use crate::types::flink_type_name;
 
 /// What an argument is.
@@ -42,6 +43,10 @@ pub(crate) enum Parameter {
     Map,
     /// An array or a map.
     Collection,
+    /// A value that has a text of its own: no bytes, and no collection.
+    Shown,
+    /// A value that has a form in JSON.
+    Json,
     /// Anything, as it is.
     Any,
 }
@@ -172,6 +177,8 @@ impl Parameter {
             },
             Self::Map => matches!(given, DataType::Map(..)).then(|| given.clone()),
             Self::Collection => Self::Array.coerced(given).or_else(|| Self::Map.coerced(given)),
+            Self::Shown => (!bytes && !given.is_nested()).then(|| given.clone()),
+            Self::Json => has_json_form(given).then(|| given.clone()),
             Self::Any => Some(given.clone()),
         }
     }
@@ -352,7 +359,16 @@ impl ScalarUDFImpl for Function {
             let parameter = self.parameter(index).and_then(|parameter| parameter.coerced(given));
             match parameter {
                 Some(data_type) => Ok(data_type),
-                None => plan_err!("the argument {} of {} is a {}", index + 1, self.usage, flink_type_name(given)),
+                None => match self.parameter(index) {
+                    Some(Parameter::Json) => {
+                        plan_err!("a value of the type {} has no form in JSON", flink_type_name(given))
+                    }
+                    Some(Parameter::Shown) => {
+                        let given = flink_type_name(given);
+                        plan_err!("the argument {} of {} is a {given}, which has no text", index + 1, self.usage)
+                    }
+                    _ => plan_err!("the argument {} of {} is a {}", index + 1, self.usage, flink_type_name(given)),
+                },
             }
         };
         given.iter().enumerate().map(coerced).collect()

@@ -22,13 +22,13 @@ pub(super) static FUNCTIONS: [Function; 1] = [Function::new(
     &["printf"],
     "PRINTF(format, value, ...)",
     "the values in the places of %d, %5.2f, %s and others, as Java's Formatter has them; NULL where one does not fit",
-    &[P::Text, P::Any],
+    &[P::Text, P::Shown],
     E::Arrays(printf),
 )
 .required(1)
 .repeats()
 .returns(Returns::Type(|| DataType::Utf8View))
-.differs("not %h, %a and %t")];
+.differs("not %h, %a and %t; no BYTES, ARRAY, MAP and ROW")];
 
 fn printf(arguments: &[ArrayRef], _: &DataType) -> Result<ArrayRef> {
     let formats = arguments[0].as_string_view();

@@ -1,5 +1,7 @@
 //! Functions that make a text of texts. Lengths and positions count characters (code points), from 1.
 
+use tidemill_core::Error;
+
 use super::{Evaluate as E, Function, Parameter as P, Returns, Row};
 
 pub(super) static FUNCTIONS: [Function; 24] = [
@@ -63,14 +65,14 @@ pub(super) static FUNCTIONS: [Function; 24] = [
         "LPAD(string, length, pad)",
         "of this length, filled with the pad at its start or cut at its end",
         &[P::Text, P::Int, P::Text],
-        E::Text(|row| padded(row).map(|(text, pad)| pad + text)),
+        E::TryText(|row| Ok(padded("LPAD", row)?.map(|(text, pad)| pad + text))),
     ),
     Function::new(
         &["rpad"],
         "RPAD(string, length, pad)",
         "of this length, filled with the pad at its end or cut",
         &[P::Text, P::Int, P::Text],
-        E::Text(|row| padded(row).map(|(text, pad)| text.to_owned() + &pad)),
+        E::TryText(|row| Ok(padded("RPAD", row)?.map(|(text, pad)| text.to_owned() + &pad))),
     ),
     Function::new(
         &["replace"],
@@ -207,14 +209,22 @@ fn trimmed(row: Row<'_>, trim: for<'a> fn(&'a str, &[char]) -> &'a str) -> Optio
 }
 
 /// The part of the text that is kept, and what fills the rest; `None` where the length is negative or nothing fills.
-fn padded(row: Row<'_>) -> Option<(&str, String)> {
-    let (text, length, pad) = (row.text(0)?, usize::try_from(row.int(1)?).ok()?, row.text(2)?);
-    let missing = length.saturating_sub(text.chars().count());
-    let end = text.char_indices().nth(length).map_or(text.len(), |(at, _)| at);
+fn padded<'a>(name: &str, row: Row<'a>) -> Result<Option<(&'a str, String)>, Error> {
+    let (Some(text), Some(length), Some(pad)) = (row.text(0), row.int(1), row.text(2)) else { return Ok(None) };
+    let Ok(length) = usize::try_from(length) else { return Ok(None) };
     if pad.is_empty() {
-        return None;
+        return Ok(None);
     }
-    Some((&text[..end], pad.chars().cycle().take(missing).collect()))
+    let end = text.char_indices().nth(length).map_or(text.len(), |(at, _)| at);
+    let missing = length.saturating_sub(text.chars().count());
+    let characters = pad.chars().count();
+    let rest: usize = pad.chars().take(missing % characters).map(char::len_utf8).sum();
+    let bytes = (missing / characters).saturating_mul(pad.len()).saturating_add(rest).saturating_add(end);
+    if bytes > LONGEST {
+        return Err(Error::data(format!("{name} to {length} characters is longer than 64 MiB"))
+            .hint("fill it up to fewer characters"));
+    }
+    Ok(Some((&text[..end], pad.chars().cycle().take(missing).collect())))
 }
 
 /// A `from` that is NULL leaves the text as it is.
@@ -244,19 +254,16 @@ fn initcap(text: &str) -> String {
     words
 }
 
-/// The longest text that REPEAT makes, in bytes: more is a mistake, and would take the memory of all.
+/// The longest text that REPEAT, LPAD and RPAD make, in bytes: more is a mistake, and would take the memory of all.
 const LONGEST: usize = 64 << 20;
 
-fn repeat(row: Row<'_>) -> Result<Option<String>, tidemill_core::Error> {
+fn repeat(row: Row<'_>) -> Result<Option<String>, Error> {
     let (Some(text), Some(count)) = (row.text(0), row.int(1)) else { return Ok(None) };
     let count = usize::try_from(count).unwrap_or(0);
     match text.len().checked_mul(count) {
         Some(..=LONGEST) => Ok(Some(text.repeat(count))),
-        _ => Err(tidemill_core::Error::data(format!(
-            "REPEAT of {} bytes {count} times is longer than 64 MiB",
-            text.len()
-        ))
-        .hint("repeat it fewer times")),
+        _ => Err(Error::data(format!("REPEAT of {} bytes {count} times is longer than 64 MiB", text.len()))
+            .hint("repeat it fewer times")),
     }
 }
 

@@ -33,6 +33,45 @@ pub(crate) const ADD: &str = "timestampadd ";
 /// What stands behind `TIMESTAMPDIFF(unit, from, to)`.
 pub(crate) const DIFF: &str = "timestampdiff ";
 
+/// How the functions are called, what they give, and where that is not Flink's.
+pub(super) const USAGES: [(&str, &str, &str); 13] = [
+    (
+        "CEIL(time TO unit)",
+        "the next time at which a unit begins; also CEILING",
+        "a time at which one begins is its own",
+    ),
+    ("CONVERT_TZ(string, from, to)", "what the clocks of one zone show when those of another show this", ""),
+    (
+        "DATE_FORMAT(time, pattern)",
+        "the time in the letters of Java's DateTimeFormatter",
+        "not the letters Q, u, e, w, W and Y",
+    ),
+    ("EXTRACT(unit FROM time)", "a part of a time or an interval", BEFORE_1970),
+    ("FLOOR(time TO unit)", "the time at which its unit began", BEFORE_1970),
+    ("FROM_UNIXTIME(seconds[, pattern])", "the moment as text, in the session's zone", ""),
+    ("TIMESTAMPADD(unit, number, time)", "so many units later", ""),
+    (
+        "TIMESTAMPDIFF(unit, from, to)",
+        "how many whole units lie between",
+        "backwards too a last month counts only if it is whole",
+    ),
+    ("TO_DATE(string[, pattern])", "the date that it shows; NULL if it shows none", ""),
+    ("TO_TIMESTAMP(string[, pattern])", "the TIMESTAMP(3) that it shows; NULL if it shows none", ""),
+    (
+        "TO_TIMESTAMP_LTZ(number[, precision]), TO_TIMESTAMP_LTZ(string[, pattern[, zone]])",
+        "the moment so many seconds or milliseconds after 1970, or that the string shows",
+        "",
+    ),
+    ("UNIX_TIMESTAMP(string[, pattern])", "the seconds since 1970 of the moment that it shows", ""),
+    (
+        "YEAR(time), QUARTER, MONTH, WEEK, DAYOFYEAR, DAYOFMONTH, DAYOFWEEK, HOUR, MINUTE, SECOND",
+        "short for EXTRACT",
+        BEFORE_1970,
+    ),
+];
+
+const BEFORE_1970: &str = "of times before 1970 too; Flink rounds those up to the next day, hour or second";
+
 /// What is wrong with the literals of a call, if it is one of these functions.
 pub(crate) fn wrong_literal(call: &ScalarFunction) -> Option<Error> {
     let function = (call.func.inner().as_ref() as &dyn Any).downcast_ref::<TimeFunction>()?;

@@ -118,6 +118,14 @@ fn the_longest_chains_are_harmless() {
     }
 }
 
+/// Their tree is flat.
+#[test]
+fn chains_of_what_may_be_put_in_any_brackets_have_no_limit() {
+    for operator in [" AND a > 1", " OR a > 1", " || a"] {
+        drop(super::parsed(&format!("SELECT a FROM t WHERE b{}", operator.repeat(20_000))));
+    }
+}
+
 /// sqlparser tries and backs off: a mistake deep inside must not be tried in every combination.
 #[test]
 fn backtracking_is_bounded() {

@@ -126,6 +126,16 @@ pub(super) fn compared(binary: &BinaryExpr, schema: &DFSchema) -> Result<Option<
     }
 }
 
+/// Refuses operands that have parts, where `what` says that an order is asked for.
+pub(super) fn refuse_order(what: &str, operands: &[&Expr], schema: &DFSchema) -> Result<()> {
+    for operand in operands {
+        if is_collection(&operand.get_type(schema)?) {
+            return Err(mismatch(what, operands, schema, "compare their parts"));
+        }
+    }
+    Ok(())
+}
+
 /// `IN` over collections is `=` with one after the other.
 pub(super) fn in_list(list: &InList, schema: &DFSchema) -> Result<Option<Expr>> {
     if !is_collection(&list.expr.get_type(schema)?) {

@@ -8,7 +8,7 @@ use datafusion::logical_expr::{Expr, ExprSchemable, Operator};
 
 use super::common::{common_type, is_text};
 use super::{casts, collections, mismatch, patterns};
-use crate::function::{AS_WRITTEN, Arithmetic, BETWEEN_SYMMETRIC};
+use crate::function::{AS_WRITTEN, Arithmetic, BETWEEN_SYMMETRIC, with_types_of_operands};
 
 /// The expression with operands that agree; those below it do already.
 pub(super) fn agree(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
@@ -22,7 +22,9 @@ pub(super) fn agree(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> 
         Expr::SimilarTo(like) => patterns::similar_to(like, schema),
         Expr::Between(between) => {
             let Between { expr, low, high, .. } = &between;
-            comparable(&[expr, low, high], schema)?;
+            let operands = [&**expr, low, high];
+            comparable(&operands, schema)?;
+            collections::refuse_order("BETWEEN compares values that have an order", &operands, schema)?;
             Ok(Transformed::no(Expr::Between(between)))
         }
         Expr::InList(list) => {
@@ -39,6 +41,9 @@ pub(super) fn agree(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> 
 }
 
 fn operator(binary: BinaryExpr, schema: &DFSchema) -> Result<Transformed<Expr>> {
+    if matches!(binary.op, Operator::And | Operator::Or) {
+        return Ok(Transformed::no(Expr::BinaryExpr(binary)));
+    }
     let (left, right) = (binary.left.get_type(schema)?, binary.right.get_type(schema)?);
     if let Some(operator) = Arithmetic::of(binary.op) {
         let numeric = |t: &DataType| t.is_numeric() || t.is_null();
@@ -103,6 +108,12 @@ fn branches(case: Case, schema: &DFSchema) -> Result<Transformed<Expr>> {
     Ok(Transformed::yes(Expr::Case(Case { expr, when_then_expr, else_expr })))
 }
 
+/// The values in the type that they have in common; `what` says that there is none.
+pub(in crate::plan) fn agree_all(what: &str, values: Vec<Expr>, schema: &DFSchema) -> Result<Vec<Expr>> {
+    let common = common_of(what, &values.iter().collect::<Vec<_>>(), schema)?;
+    values.into_iter().map(|value| collections::as_type(value, &common, schema)).collect()
+}
+
 fn common_of(what: &str, values: &[&Expr], schema: &DFSchema) -> Result<DataType> {
     let types = values.iter().map(|value| value.get_type(schema)).collect::<Result<Vec<_>>>()?;
     common_type(&types).ok_or_else(|| mismatch(what, values, schema, "CAST them to one type"))
@@ -110,11 +121,8 @@ fn common_of(what: &str, values: &[&Expr], schema: &DFSchema) -> Result<DataType
 
 /// Arithmetic, by the types that its operands have now, and functions whose arguments have one type.
 fn function(mut call: ScalarFunction, schema: &DFSchema) -> Result<Transformed<Expr>> {
-    if let Some(operator) = Arithmetic::of_call(&call)
-        && let (Some(right), Some(left)) = (call.args.pop(), call.args.pop())
-    {
-        let (left_type, right_type) = (left.get_type(schema)?, right.get_type(schema)?);
-        return Ok(Transformed::yes(operator.call(left, &left_type, right, &right_type)));
+    if let Some(chain) = with_types_of_operands(&call, schema)? {
+        return Ok(Transformed::yes(chain));
     }
     if let Some(args) = collections::agree(&call, schema)? {
         return Ok(Transformed::yes(Expr::ScalarFunction(ScalarFunction { func: call.func, args })));
@@ -129,7 +137,10 @@ fn function(mut call: ScalarFunction, schema: &DFSchema) -> Result<Transformed<E
         return Ok(Transformed::no(Expr::ScalarFunction(call)));
     }
     let what = format!("the arguments of {} have no type in common", name.to_uppercase());
-    let common = common_of(&what, &call.args.iter().collect::<Vec<_>>(), schema)?;
-    let args = call.args.into_iter().map(|arg| collections::as_type(arg, &common, schema)).collect::<Result<_>>()?;
+    if name != "coalesce" {
+        let ordered = format!("{} compares values that have an order", name.to_uppercase());
+        collections::refuse_order(&ordered, &call.args.iter().collect::<Vec<_>>(), schema)?;
+    }
+    let args = agree_all(&what, call.args, schema)?;
     Ok(Transformed::yes(Expr::ScalarFunction(ScalarFunction { func: call.func, args })))
 }

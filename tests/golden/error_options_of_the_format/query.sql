@@ -1,0 +1,2 @@
+CREATE TABLE t (a INT) WITH ('connector' = 'filesystem', 'path' = 't.jsonl', 'format' = 'json', 'zzzzzzzz' = 'x');
+SELECT a FROM t;

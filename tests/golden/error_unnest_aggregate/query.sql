@@ -1,0 +1,2 @@
+CREATE TABLE t (a INT, r ROW<a INT, b INT>, arr ARRAY<INT>, s STRING) WITH ('connector' = 'filesystem', 'path' = 't.jsonl', 'format' = 'json');
+SELECT x FROM t CROSS JOIN UNNEST(ARRAY_AGG(a)) AS u(x);

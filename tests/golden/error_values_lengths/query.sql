@@ -1,0 +1,2 @@
+CREATE VIEW v AS SELECT * FROM (VALUES (1, 2), (3)) AS x(a, b);
+SHOW VIEWS;
