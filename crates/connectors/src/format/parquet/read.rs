@@ -1,6 +1,6 @@
 //! Reads a Parquet file: a row group is a chunk, which any core decodes.
 
-use std::fs::File;
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, RecordBatchReader};
@@ -9,22 +9,28 @@ use arrow::datatypes::{DataType, Schema, SchemaRef};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 use parquet::errors::ParquetError;
+use parquet::file::reader::ChunkReader;
 use parquet::schema::types::SchemaDescriptor;
 use tidemill_core::{Error, Result};
 use tidemill_runtime::connector::{Chunk, DecodeError, Decoded};
 
 use super::columns::{Columns, as_views};
-use super::positioned::PositionedFile;
+use super::footer::{footer, not_parquet};
+use super::input::{Fetched, Fetching, ParquetInput};
 
 /// A file whose footer is read.
 pub struct ParquetFile {
+    input: ParquetInput,
     shared: Arc<Shared>,
     next: usize,
+    /// The bytes of the next row group, where they are on their way.
+    fetching: Option<Fetching>,
+    /// Whether a chunk was given: of many files most are only opened at their heads.
+    begun: bool,
 }
 
 /// What all chunks of a file need.
 struct Shared {
-    file: PositionedFile,
     metadata: ArrowReaderMetadata,
     mask: ProjectionMask,
     columns: Columns,
@@ -32,19 +38,19 @@ struct Shared {
 }
 
 impl ParquetFile {
-    /// Reads the footer of `file`; chunks will have the columns `wanted`, by name.
+    /// Reads the footer of `input`; chunks will have the columns `wanted`, by name. Blocks.
     ///
     /// # Errors
-    /// `Data` if this is not a whole Parquet file, `Invalid` if a column's type does not fit.
-    pub fn open(file: File, wanted: SchemaRef) -> Result<Self> {
-        let file = PositionedFile::new(file)
-            .map_err(|e| Error::unavailable(format!("cannot tell its length: {e}")).because(e))?;
-        let found = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()).map_err(not_parquet)?;
+    /// `Unavailable` if it can't be read, `Data` if this is not a whole Parquet file, `Invalid` if a column's type does
+    /// not fit.
+    pub fn open(input: ParquetInput, wanted: SchemaRef) -> Result<Self> {
+        let found = footer(&input)?;
         let options = ArrowReaderOptions::new().with_schema(Arc::new(as_views(found.schema())));
         let metadata = ArrowReaderMetadata::try_new(Arc::clone(found.metadata()), options).map_err(not_parquet)?;
         let columns = Columns::new(wanted.fields(), metadata.schema())?;
         let mask = mask(metadata.parquet_schema(), &wanted);
-        Ok(Self { shared: Arc::new(Shared { file, metadata, mask, columns, wanted }), next: 0 })
+        let shared = Arc::new(Shared { metadata, mask, columns, wanted });
+        Ok(Self { input, shared, next: 0, fetching: None, begun: false })
     }
 
     /// Goes on behind so many row groups.
@@ -70,14 +76,46 @@ impl ParquetFile {
         self.next as u64
     }
 
-    /// The next row group; `None` behind the last.
-    pub fn next_chunk(&mut self) -> Option<RowGroupChunk> {
+    /// The next row group, to be decoded on any core; `None` behind the last. It may be dropped while it waits, and
+    /// called again.
+    ///
+    /// # Errors
+    /// `Unavailable` if the bytes can't be fetched.
+    pub async fn next_chunk(&mut self) -> Result<Option<Box<dyn Chunk>>> {
         let row_group = self.next;
         if row_group >= self.shared.metadata.metadata().num_row_groups() {
-            return None;
+            return Ok(None);
         }
+        let chunk: Box<dyn Chunk> = match &self.input {
+            ParquetInput::Local(file) => {
+                Box::new(RowGroupChunk { file: Arc::clone(&self.shared), row_group, bytes: file.clone() })
+            }
+            ParquetInput::Remote(file) => {
+                let ranges = self.shared.ranges(row_group);
+                let fetching = self.fetching.get_or_insert_with(|| file.fetch(ranges.clone()));
+                let fetched = fetching.await;
+                self.fetching = None;
+                let bytes = Fetched::new(&ranges, fetched?, file.bytes());
+                if self.begun && row_group + 1 < self.shared.metadata.metadata().num_row_groups() {
+                    self.fetching = file.fetch_ahead(self.shared.ranges(row_group + 1));
+                }
+                Box::new(RowGroupChunk { file: Arc::clone(&self.shared), row_group, bytes })
+            }
+        };
         self.next += 1;
-        Some(RowGroupChunk { file: Arc::clone(&self.shared), row_group })
+        self.begun = true;
+        Ok(Some(chunk))
+    }
+}
+
+impl Shared {
+    /// Where the wanted columns of a row group are, in order.
+    fn ranges(&self, row_group: usize) -> Vec<Range<u64>> {
+        let columns = self.metadata.metadata().row_group(row_group).columns().iter().enumerate();
+        let wanted = columns.filter(|(leaf, _)| self.mask.leaf_included(*leaf));
+        let mut ranges: Vec<_> = wanted.map(|(_, column)| column.byte_range()).collect();
+        ranges.sort_unstable();
+        ranges.into_iter().map(|(start, bytes)| start..start + bytes).collect()
     }
 }
 
@@ -94,12 +132,14 @@ fn mask(file: &SchemaDescriptor, wanted: &Schema) -> ProjectionMask {
 }
 
 /// One row group.
-pub struct RowGroupChunk {
+struct RowGroupChunk<R> {
     file: Arc<Shared>,
     row_group: usize,
+    /// The file's, or those of its wanted columns at least.
+    bytes: R,
 }
 
-impl Chunk for RowGroupChunk {
+impl<R: ChunkReader + Clone + 'static> Chunk for RowGroupChunk<R> {
     fn unit(&self) -> &'static str {
         "row"
     }
@@ -120,11 +160,11 @@ impl Chunk for RowGroupChunk {
     }
 }
 
-impl RowGroupChunk {
+impl<R: ChunkReader + Clone + 'static> RowGroupChunk<R> {
     fn read(&self) -> Result<RecordBatch> {
-        let Shared { file, metadata, mask, .. } = self.file.as_ref();
+        let Shared { metadata, mask, .. } = self.file.as_ref();
         let rows = metadata.metadata().row_group(self.row_group).num_rows();
-        let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file.clone(), metadata.clone())
+        let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(self.bytes.clone(), metadata.clone())
             .with_row_groups(vec![self.row_group])
             .with_projection(mask.clone())
             .with_batch_size(usize::try_from(rows).unwrap_or(usize::MAX))
@@ -134,12 +174,6 @@ impl RowGroupChunk {
         let mut batches = reader.collect::<Result<Vec<_>, _>>()?;
         Ok(if batches.len() == 1 { batches.remove(0) } else { concat_batches(&schema, &batches)? })
     }
-}
-
-pub(super) fn not_parquet(e: ParquetError) -> Error {
-    Error::data(format!("this is not a whole Parquet file: {e}"))
-        .because(e)
-        .hint("a file that is still being written has no footer yet; is 'format' right?")
 }
 
 fn damaged(e: ParquetError) -> Error {
