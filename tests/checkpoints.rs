@@ -164,7 +164,12 @@ fn an_older_checkpoint_is_taken_only_if_that_is_allowed_and_files_since_are_take
     assert!(refused.stderr.contains("the manifest is damaged"), "{}", refused.stderr);
     assert!(refused.stderr.contains("--allow-older-checkpoint"), "{}", refused.stderr);
     let listed = run(folder, &["checkpoints", "ls", "--data-dir", "data"]);
-    assert_eq!((listed.code, listed.stdout.matches("the manifest is damaged").count()), (Some(1), 2), "{}", listed.stdout);
+    assert_eq!(
+        (listed.code, listed.stdout.matches("the manifest is damaged").count()),
+        (Some(1), 2),
+        "{}",
+        listed.stdout
+    );
 
     let older = run(folder, &[&RUN[..], &["--allow-older-checkpoint"]].concat());
     assert_eq!(older.code, Some(0), "{}", older.stderr);

@@ -62,7 +62,7 @@ need_oracles() {
   local wanted=tests/oracle/requirements.txt oracle="${XDG_CACHE_HOME:-$HOME/.cache}/tidemill/oracle"
   cmp -s "$wanted" "$oracle/requirements.txt" && return
   python3 -c 'import ensurepip' 2>/dev/null || install_debian python3-venv
-  say "Installing DuckDB, which the tests compare with ..."
+  say "Installing DuckDB and moto, which the tests ask ..."
   python3 -m venv --clear "$oracle"
   "$oracle/bin/python" -m pip install --quiet --disable-pip-version-check -r "$wanted" >&2
   cp "$wanted" "$oracle/requirements.txt"

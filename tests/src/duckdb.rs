@@ -44,7 +44,7 @@ pub fn duckdb(sql: &str) -> Vec<Value> {
 }
 
 /// The interpreter that has the module; `scripts/lib/setup.sh` knows the same place.
-fn python() -> PathBuf {
+pub(crate) fn python() -> PathBuf {
     let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty());
     let home = || PathBuf::from(set("HOME").unwrap_or_else(|| OsString::from("/")));
     let cache = set("XDG_CACHE_HOME").map_or_else(|| home().join(".cache"), PathBuf::from);

@@ -13,3 +13,4 @@ pub mod folder;
 pub mod program;
 pub mod rows;
 pub mod running;
+pub mod s3;

@@ -29,9 +29,18 @@ impl Running {
     /// # Panics
     /// If the test can't go on.
     pub fn start(folder: &Path, sql: &str, arguments: &[&str]) -> Self {
+        Self::start_with(folder, sql, arguments, &[])
+    }
+
+    /// The same, with variables in its environment.
+    ///
+    /// # Panics
+    /// If the test can't go on.
+    pub fn start_with(folder: &Path, sql: &str, arguments: &[&str], environment: &[(&str, String)]) -> Self {
         std::fs::write(folder.join("query.sql"), sql).unwrap();
         let mut command: Command = Program::in_folder(folder).command(&[&["run", "query.sql"], arguments].concat());
-        let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
+        let mut child =
+            command.envs(environment.iter().map(|(name, value)| (name, value))).stdin(Stdio::piped()).spawn().unwrap();
         let stdin = child.stdin.take();
         let lines = lines_of(child.stdout.take().unwrap());
         let messages = lines_of(child.stderr.take().unwrap());

@@ -12,9 +12,10 @@ use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use tidemill_core::{Error, Result};
 use tidemill_runtime::connector::{Infer, Inferred};
 
-use super::options::Location;
+use super::location::Location;
 use super::partition::USUAL_DEFAULT_NAME;
-use super::source::{Found, Listing, MayLack, folders, open_file, open_text};
+use super::source::{folders, open_text};
+use super::store::{Found, MayLack, open_failed, store};
 use crate::format::TimestampFormat;
 use crate::format::csv::CsvSample;
 use crate::format::infer::{Seen, of_text};
@@ -76,7 +77,7 @@ pub struct FileInference {
 
 impl Infer for FileInference {
     fn infer(&self, path: &str, folder: &Path) -> Result<Inferred> {
-        let files = Listing::new(Location::new(path, folder)?, MayLack::Nothing).files()?;
+        let files = store(&Location::new(path, folder)?)?.files(MayLack::Nothing)?;
         if files.is_empty() {
             return Err(Error::unavailable(format!("there is no file in '{path}'"))
                 .hint("names that begin with '.' or '_' are those of unfinished files, and not read"));
@@ -108,7 +109,7 @@ impl FileInference {
     fn json(&self, files: &[Found]) -> Result<(SchemaRef, Vec<(String, String)>)> {
         let mut sample = JsonSample::default();
         for (file, rows) in spread(files, self.sample_rows) {
-            let bytes = open_text(&file.path)?;
+            let bytes = open_text(file)?;
             let records = RecordReader::new(bytes, Box::new(AtLineEnds), file.name.clone(), READ_BYTES);
             sample.add(records, rows).map_err(|e| at(e, file))?;
         }
@@ -119,9 +120,9 @@ impl FileInference {
         let mut sample = CsvSample::new(self.header);
         for (file, rows) in spread(files, self.sample_rows) {
             let mut head = vec![];
-            let read = open_text(&file.path)?.take(HEAD_BYTES).read_to_end(&mut head);
-            read.map_err(|e| Error::unavailable(format!("cannot read {}: {e}", file.name)).because(e))?;
-            sample.add(&file.name, &head, open_text(&file.path)?, rows)?;
+            let read = open_text(file)?.take(HEAD_BYTES).read_to_end(&mut head);
+            read.map_err(|e| open_failed(&file.path, e))?;
+            sample.add(&file.name, &head, open_text(file)?, rows)?;
         }
         sample.finish().map_err(|e| at(e, &files[0]))
     }
@@ -129,9 +130,7 @@ impl FileInference {
 
 /// The sample is read before the rows are: of a pipe they would be gone.
 fn readable_twice(file: &Found) -> Result<()> {
-    let metadata = std::fs::metadata(&file.path);
-    let metadata = metadata.map_err(|e| Error::unavailable(format!("cannot read {}: {e}", file.name)).because(e))?;
-    if metadata.is_file() {
+    if file.file.rereadable().map_err(|e| open_failed(&file.path, e))? {
         return Ok(());
     }
     Err(Error::invalid(format!("{} is a pipe or a device, and can be read only once", file.name))
@@ -141,7 +140,8 @@ fn readable_twice(file: &Found) -> Result<()> {
 fn parquet(files: &[Found]) -> Result<SchemaRef> {
     let mut sample = ParquetSample::default();
     for (file, _) in spread(files, MAX_FILES) {
-        sample.add(open_file(&file.path)?).map_err(|e| at(e, file))?;
+        let input = file.file.parquet().map_err(|e| open_failed(&file.path, e))?;
+        sample.add(&input).map_err(|e| at(e, file))?;
     }
     Ok(sample.finish())
 }

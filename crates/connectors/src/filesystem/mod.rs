@@ -1,15 +1,17 @@
-//! `'connector' = 'filesystem'`: tables in local files.
+//! `'connector' = 'filesystem'`: tables in files, of this machine or (to read) of an S3 bucket.
 //!
 //! As in Flink, `path` is a file or a folder to read and a folder to write: a sink adds part files to it, or with
 //! `INSERT OVERWRITE` replaces those that are there.
 
 mod infer;
+mod location;
 mod options;
 mod part;
 mod partition;
 mod rolling;
 mod sink;
 mod source;
+mod store;
 
 use std::sync::{Arc, LazyLock};
 
@@ -21,7 +23,7 @@ use self::options::FilesystemOptions;
 use self::sink::FilesystemSinkFactory;
 use self::source::FilesystemSource;
 
-/// Local files.
+/// Files.
 #[derive(Debug)]
 pub struct FilesystemConnector;
 

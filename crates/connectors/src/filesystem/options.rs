@@ -1,12 +1,11 @@
-//! The options of a table in files, and where its path leads.
+//! The options of a table in files.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use tidemill_core::{Error, Result};
 use tidemill_runtime::connector::{OptionSpec, Options, TableSpec};
 
+use super::location::Location;
 use super::{partition, rolling};
 use crate::format::{FileFormat, with_file_format_options};
 
@@ -14,8 +13,8 @@ const OPTIONS: &[OptionSpec] = &[
     OptionSpec {
         key: "path",
         doc: "To read: a file, a folder (all files below it, but for names that begin with '.' or '_'), or a pattern \
-              such as 'logs/**/*.json'. To write: the folder for part files. A relative path starts at the folder of \
-              the SQL file.",
+              such as 'logs/**/*.json', of this machine or, as s3://bucket/..., of a bucket. To write: the folder for \
+              part files. A relative path starts at the folder of the SQL file.",
     },
     OptionSpec {
         key: MONITOR_INTERVAL,
@@ -56,79 +55,10 @@ impl FilesystemOptions {
 }
 
 /// The error, shown at the option `path`.
-fn placed(options: &Options, error: &Error) -> Error {
+pub fn placed(options: &Options, error: &Error) -> Error {
     let placed = options.refuse("path", error.message());
     match error.hint_text() {
         Some(hint) => placed.hint(hint),
         None => placed,
     }
-}
-
-/// A path that names a file, a folder, or several by a pattern.
-#[derive(Debug, Clone)]
-pub struct Location {
-    /// The path as the user wrote it: the partition's name.
-    pub written: Arc<str>,
-    /// The path to open.
-    pub path: PathBuf,
-    /// Where the path was looked up from, if it is relative.
-    pub folder: Option<PathBuf>,
-}
-
-impl Location {
-    /// A path; a relative one starts at `folder`. Does no I/O.
-    ///
-    /// # Errors
-    /// `Invalid` if it names no local file.
-    pub fn new(written: &str, folder: &Path) -> Result<Self> {
-        let local = local_path(written)?;
-        let base = local.is_relative().then(|| folder.to_owned());
-        Ok(Self { written: written.into(), path: folder.join(local), folder: base })
-    }
-
-    /// The path as it was written, without the scheme.
-    pub fn local(&self) -> &Path {
-        Path::new(without_scheme(&self.written))
-    }
-
-    /// Says where a relative path was looked up from, or else what `otherwise` says.
-    pub fn explain(&self, error: Error, otherwise: &str) -> Error {
-        match &self.folder {
-            Some(folder) => error.hint(format!(
-                "the path '{}' is relative to the folder of the SQL file, {}",
-                self.written,
-                shown(folder)
-            )),
-            None => error.hint(otherwise),
-        }
-    }
-}
-
-/// The part of a path or `file://` URL that names a local file. As in Flink, nothing in it is escaped.
-fn local_path(written: &str) -> Result<&Path> {
-    let local = match written.split_once("://") {
-        None => without_scheme(written),
-        Some(("file", rest)) if rest.starts_with('/') => rest,
-        Some(("file", _)) => {
-            return Err(Error::invalid(format!("the URL '{written}' names a host"))
-                .hint("a URL of a local file has three slashes: file:///folder/file"));
-        }
-        Some((scheme, _)) => {
-            return Err(Error::invalid(format!("the file system '{scheme}' is not supported"))
-                .hint("use the path of a local file, or a file:/// URL"));
-        }
-    };
-    if local.is_empty() {
-        return Err(Error::invalid("the option 'path' is empty").hint("name a file or a folder"));
-    }
-    Ok(Path::new(local))
-}
-
-fn without_scheme(written: &str) -> &str {
-    written.strip_prefix("file://").or(written.strip_prefix("file:")).unwrap_or(written)
-}
-
-/// A path for messages; the empty path is the current folder.
-pub fn shown(path: &Path) -> String {
-    if path.as_os_str().is_empty() { "the current folder".to_owned() } else { format!("'{}'", path.display()) }
 }

@@ -30,7 +30,7 @@ use self::folders::{Folders, sync_folder};
 use self::open_parts::{OpenPart, OpenParts};
 use self::recover::Recovered;
 use self::replace::{Replacement, finish_interrupted, replaceable};
-use super::options::FilesystemOptions;
+use super::options::{FilesystemOptions, placed};
 use super::part::{Part, StagedPart, run_id};
 use super::partition::Layout;
 use super::rolling::RollingPolicy;
@@ -61,7 +61,7 @@ impl FilesystemSinkFactory {
     /// An option has a wrong value, or a column can't be written.
     pub fn new(table: &TableSpec, mode: WriteMode) -> Result<Self> {
         let FilesystemOptions { location, format, .. } = FilesystemOptions::from_table(table)?;
-        let folder = location.path;
+        let folder = location.folder_to_write().map_err(|e| placed(&table.options, &e))?;
         let layout = Layout::of(table)?;
         let rolling = RollingPolicy::from_options(&table.options)?;
         // A column that the format can't write is refused now, not when the run begins.

@@ -8,6 +8,7 @@ use arrow::datatypes::{DataType, Field, Int64Type, Schema};
 use tidemill_core::{Error, ErrorKind};
 use tidemill_runtime::connector::{Options, PartitionReader, ScanRequest};
 
+use super::location::Place;
 use super::*;
 
 fn table(folder: &Path, options: &[(&str, &str)]) -> TableSpec {
@@ -67,15 +68,31 @@ fn paths_start_at_the_folder_of_the_sql_file() {
         ("file:/data/in.json", "/data/in.json"),
     ] {
         let options = options_of(written).unwrap();
-        assert_eq!(options.location.path, PathBuf::from(path));
+        let Place::Local { path: found, .. } = options.location.place else { panic!("{written} is no local path") };
+        assert_eq!(found, PathBuf::from(path));
         assert_eq!(&*options.location.written, written);
     }
 }
 
 #[test]
-fn what_is_no_local_path_is_refused() {
+fn an_url_of_s3_names_a_bucket_and_what_is_in_it() {
+    for (written, bucket, key) in [
+        ("s3://bucket/a/b c.json", "bucket", "a/b c.json"),
+        ("s3a://bucket/day=*/", "bucket", "day=*/"),
+        ("s3://bucket", "bucket", ""),
+    ] {
+        let place = Place::Bucket { bucket: bucket.to_owned(), key: key.to_owned() };
+        assert_eq!(options_of(written).unwrap().location.place, place);
+    }
+}
+
+#[test]
+fn what_is_no_path_of_files_is_refused() {
     for (written, message) in [
-        ("s3://bucket/in.json", "the file system 's3' is not supported"),
+        ("gs://bucket/in.json", "the file system 'gs' is not supported"),
+        ("hdfs://host/in.json", "the file system 'hdfs' is not supported"),
+        ("https://host/in.json", "the file system 'https' is not supported"),
+        ("s3:///in.json", "the URL 's3:///in.json' names no bucket"),
         ("file://host/in.json", "the URL 'file://host/in.json' names a host"),
         ("", "the option 'path' is empty"),
         ("file:", "the option 'path' is empty"),

@@ -155,6 +155,11 @@ impl<R: Read> RecordReader<R> {
     }
 
     fn read_failed(&self, e: io::Error) -> Error {
+        // An input that knows what to do says so itself.
+        let e = match e.downcast::<Error>() {
+            Ok(own) => return own.context(format!("cannot read {}", self.name)),
+            Err(e) => e,
+        };
         let hint = match e.kind() {
             ErrorKind::UnexpectedEof | ErrorKind::InvalidData => "get the file again from where it came from",
             _ => "check the disk or the connection that it is read over",

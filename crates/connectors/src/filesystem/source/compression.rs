@@ -1,10 +1,11 @@
 //! Compressed files: known by their first bytes, read as what they hold.
 
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use flate2::bufread::MultiGzDecoder;
+
+use crate::filesystem::store::StoredBytes;
 
 /// What a file may be compressed with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,7 +46,7 @@ const UNSUPPORTED: [(&str, &str); 5] =
 
 /// What a file holds, from its beginning.
 pub(super) enum Text {
-    Plain(BufReader<File>),
+    Plain(BufReader<Box<dyn StoredBytes>>),
     Compressed(Box<dyn Read + Send>),
 }
 
@@ -56,8 +57,10 @@ impl Text {
     /// `UnexpectedEof` if there are not so many.
     pub(super) fn from(self, position: u64) -> io::Result<Box<dyn Read + Send>> {
         let (skipped, rest): (u64, Box<dyn Read + Send>) = match self {
+            // Nothing can be sought in a pipe.
+            Self::Plain(file) if position == 0 => (0, Box::new(file)),
             Self::Plain(mut file) => {
-                let skipped = file.get_ref().metadata()?.len().min(position);
+                let skipped = file.get_ref().count()?.min(position);
                 file.seek(SeekFrom::Start(skipped))?;
                 (skipped, Box::new(file))
             }
@@ -80,7 +83,7 @@ impl Text {
 /// # Errors
 /// `Unsupported` if the name says that it is compressed with something else, `InvalidData` if the
 /// name says that it is compressed and it is not.
-pub(super) fn uncompressed(file: File, path: &Path) -> io::Result<Text> {
+pub(super) fn uncompressed(file: Box<dyn StoredBytes>, path: &Path) -> io::Result<Text> {
     let mut file = BufReader::new(file);
     let head = file.fill_buf()?;
     let found = [Compression::Gzip, Compression::Zstd].into_iter().find(|c| head.starts_with(c.magic()));

@@ -1,7 +1,6 @@
 //! Reads files: each is a partition, whose rows are in its order.
 
 mod compression;
-mod listing;
 mod monitor;
 mod partition_columns;
 mod reader;
@@ -13,19 +12,20 @@ use async_trait::async_trait;
 use tidemill_core::{Error, Result};
 use tidemill_runtime::connector::{Opened, PartitionReader, ReadPartition, ScanRequest, Source, TableSpec};
 
-pub(super) use self::listing::{Found, Listing, MayLack};
 use self::monitor::Monitor;
 use self::partition_columns::PartitionColumns;
 pub(super) use self::partition_columns::folders;
-use self::reader::{CHANGED_HINT, FileReader, Request};
-pub(super) use self::reader::{open_file, open_text};
-use super::options::FilesystemOptions;
+pub(super) use self::reader::open_text;
+use self::reader::{FileReader, Request};
+use super::options::{FilesystemOptions, placed};
+use super::store::{CHANGED_HINT, Found, MayLack, Store, store};
 use crate::blocking::blocking;
 use crate::format::records::READ_BYTES;
 
 /// Files to read.
 pub struct FilesystemSource {
-    options: Arc<FilesystemOptions>,
+    options: FilesystemOptions,
+    store: Arc<dyn Store>,
     partition_columns: PartitionColumns,
     /// The most that one read of text asks for.
     read_bytes: usize,
@@ -35,10 +35,12 @@ impl FilesystemSource {
     /// Reads the files that `options` name.
     ///
     /// # Errors
-    /// `Invalid` if a partition column has a type that no name of a folder gives.
+    /// `Invalid` if a partition column has a type that no name of a folder gives, or if files can't be read where
+    /// `options` say that they are.
     pub fn new(options: FilesystemOptions, table: &TableSpec) -> Result<Self> {
         let partition_columns = PartitionColumns::new(table)?;
-        Ok(Self { options: Arc::new(options), partition_columns, read_bytes: READ_BYTES })
+        let store = store(&options.location).map_err(|e| placed(&table.options, &e))?;
+        Ok(Self { options, store: Arc::from(store), partition_columns, read_bytes: READ_BYTES })
     }
 }
 
@@ -61,17 +63,17 @@ impl Source for FilesystemSource {
     }
 
     async fn open(&self, request: &ScanRequest) -> Result<Opened> {
-        let listing = Listing::new(self.options.location.clone(), self.may_lack(request));
+        let may_lack = self.may_lack(request);
         let opening = Opening {
             request: Arc::new(Request::new(&self.options, &self.partition_columns, request, self.read_bytes)?),
             partition_columns: self.partition_columns.clone(),
         };
-        let found = blocking(|| listing.files())?;
+        let found = blocking(|| self.store.files(may_lack))?;
         let partitions = opening.go_on(&found, &request.resume)?;
         let discovery = self.options.monitor_interval.filter(|_| request.follow).map(|interval| {
             let seen = found.iter().map(|file| &file.name).chain(request.resume.iter().map(|read| &read.name));
             let seen = seen.cloned().collect();
-            Box::new(Monitor::new(listing, opening, interval, seen)) as _
+            Box::new(Monitor::new(Arc::clone(&self.store), opening, interval, seen)) as _
         });
         Ok(Opened { partitions, discovery })
     }

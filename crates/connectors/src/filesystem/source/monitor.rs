@@ -10,13 +10,13 @@ use tidemill_runtime::connector::{Discovery, PartitionReader};
 use tokio::time::{Interval, MissedTickBehavior, interval_at};
 
 use super::Opening;
-use super::listing::Listing;
 use crate::blocking::blocking;
+use crate::filesystem::store::{MayLack, Store};
 
 /// Finds new files. As in Flink, a file is known by its path, and read once, whole, also where one run goes on behind
 /// another: it must appear with all that it will have (written under a hidden name, then renamed).
 pub(super) struct Monitor {
-    listing: Listing,
+    store: Arc<dyn Store>,
     opening: Opening,
     ticks: Interval,
     /// The names of files that are read, or have been.
@@ -24,10 +24,10 @@ pub(super) struct Monitor {
 }
 
 impl Monitor {
-    pub(super) fn new(listing: Listing, opening: Opening, interval: Duration, seen: HashSet<Arc<str>>) -> Self {
+    pub(super) fn new(store: Arc<dyn Store>, opening: Opening, interval: Duration, seen: HashSet<Arc<str>>) -> Self {
         let mut ticks = interval_at(tokio::time::Instant::now() + interval, interval);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        Self { listing, opening, ticks, seen }
+        Self { store, opening, ticks, seen }
     }
 }
 
@@ -36,7 +36,7 @@ impl Discovery for Monitor {
     async fn next(&mut self) -> Result<Vec<Box<dyn PartitionReader>>> {
         loop {
             self.ticks.tick().await;
-            let mut found = blocking(|| self.listing.files())?;
+            let mut found = blocking(|| self.store.files(MayLack::Files))?;
             found.retain(|file| !self.seen.contains(&file.name));
             if found.is_empty() {
                 continue;

@@ -10,8 +10,8 @@ use percent_encoding::percent_decode_str;
 use tidemill_core::{Error, Result};
 use tidemill_runtime::connector::{Chunk, DecodeError, Decoded, TableSpec};
 
-use super::listing::Found;
 use crate::filesystem::partition::Layout;
+use crate::filesystem::store::Found;
 use crate::format::sql_type;
 
 /// The columns of `PARTITIONED BY`.

@@ -1,14 +1,12 @@
 //! The columns of Parquet files that nobody has declared: their own.
 
-use std::fs::File;
 use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, FieldRef, Fields, Schema, SchemaRef, TimeUnit};
-use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use tidemill_core::{Error, Result};
 
-use super::positioned::PositionedFile;
-use super::read::not_parquet;
+use super::footer::footer;
+use super::input::ParquetInput;
 
 /// The columns of files, by name.
 #[derive(Debug, Default)]
@@ -20,11 +18,10 @@ impl ParquetSample {
     /// Reads the footer of a file, and takes its columns in.
     ///
     /// # Errors
-    /// `Data` if this is not a whole Parquet file; `Invalid` if a column has another type than in the files before.
-    pub fn add(&mut self, file: File) -> Result<()> {
-        let file = PositionedFile::new(file)
-            .map_err(|e| Error::unavailable(format!("cannot tell its length: {e}")).because(e))?;
-        let found = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()).map_err(not_parquet)?;
+    /// `Unavailable` if it can't be read; `Data` if it is not a whole Parquet file; `Invalid` if a column has another type
+    /// than in the files before.
+    pub fn add(&mut self, file: &ParquetInput) -> Result<()> {
+        let found = footer(file)?;
         found.schema().fields().iter().try_for_each(|field| self.field(field))
     }
 

@@ -2,13 +2,16 @@
 
 mod columns;
 mod cuts;
+mod footer;
 mod infer;
+mod input;
 mod options;
 mod positioned;
 mod read;
 mod write;
 
 pub use infer::ParquetSample;
+pub use input::{Fetching, ParquetInput, RemoteFile};
 pub use options::{OPTIONS, ParquetOptions};
-pub use read::{ParquetFile, RowsChunk};
+pub use read::ParquetFile;
 pub use write::ParquetWriter;

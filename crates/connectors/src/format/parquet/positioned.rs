@@ -16,7 +16,7 @@ const HEADER_BYTES: usize = 512;
 
 /// An open file and its length.
 #[derive(Debug, Clone)]
-pub(super) struct PositionedFile {
+pub struct PositionedFile {
     file: Arc<File>,
     bytes: u64,
 }
@@ -25,6 +25,13 @@ impl PositionedFile {
     pub(super) fn new(file: File) -> io::Result<Self> {
         let bytes = file.metadata()?.len();
         Ok(Self { file: Arc::new(file), bytes })
+    }
+
+    /// So many bytes.
+    pub(super) fn read_at(&self, start: u64, length: usize) -> io::Result<Bytes> {
+        let mut bytes = vec![0; length];
+        self.file.read_exact_at(&mut bytes, start)?;
+        Ok(bytes.into())
     }
 }
 
@@ -42,14 +49,12 @@ impl ChunkReader for PositionedFile {
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
-        let mut bytes = vec![0; length];
-        self.file.read_exact_at(&mut bytes, start)?;
-        Ok(bytes.into())
+        Ok(self.read_at(start, length)?)
     }
 }
 
 /// Reads on from a position.
-pub(super) struct At {
+pub struct At {
     file: Arc<File>,
     position: u64,
 }

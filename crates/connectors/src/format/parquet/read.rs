@@ -1,6 +1,5 @@
 //! Reads a Parquet file: a piece of a row group is a chunk, which any core decodes.
 
-use std::fs::File;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -10,28 +9,34 @@ use arrow::datatypes::{DataType, Schema, SchemaRef};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 use parquet::errors::ParquetError;
-use parquet::file::metadata::{PageIndexPolicy, ParquetMetaData};
+use parquet::file::metadata::ParquetMetaData;
+use parquet::file::reader::ChunkReader;
 use parquet::schema::types::SchemaDescriptor;
 use tidemill_core::{Error, Result};
 use tidemill_runtime::connector::{Chunk, DecodeError, Decoded};
 
 use super::columns::{Columns, as_views};
 use super::cuts;
-use super::positioned::PositionedFile;
+use super::footer::{footer, not_parquet};
+use super::input::{Fetched, Fetching, ParquetInput};
 
 /// A file whose footer is read.
 pub struct ParquetFile {
+    input: ParquetInput,
     shared: Arc<Shared>,
     /// Where the next chunk begins: a row group, and a row of it.
     row_group: usize,
     row: usize,
     /// How many rows come before that.
     position: u64,
+    /// The bytes of the next row group, where they are on their way.
+    fetching: Option<Fetching>,
+    /// Whether a chunk was given: of many files most are only opened at their heads.
+    begun: bool,
 }
 
 /// What all chunks of a file need.
 struct Shared {
-    file: PositionedFile,
     metadata: ArrowReaderMetadata,
     mask: ProjectionMask,
     columns: Columns,
@@ -39,21 +44,19 @@ struct Shared {
 }
 
 impl ParquetFile {
-    /// Reads the footer of `file`; chunks will have the columns `wanted`, by name.
+    /// Reads the footer of `input`; chunks will have the columns `wanted`, by name. Blocks.
     ///
     /// # Errors
-    /// `Data` if this is not a whole Parquet file, `Invalid` if a column's type does not fit.
-    pub fn open(file: File, wanted: SchemaRef) -> Result<Self> {
-        let file = PositionedFile::new(file)
-            .map_err(|e| Error::unavailable(format!("cannot tell its length: {e}")).because(e))?;
-        let options = ArrowReaderOptions::new().with_offset_index_policy(PageIndexPolicy::Optional);
-        let found = ArrowReaderMetadata::load(&file, options).map_err(not_parquet)?;
+    /// `Unavailable` if it can't be read, `Data` if this is not a whole Parquet file, `Invalid` if a column's type does
+    /// not fit.
+    pub fn open(input: ParquetInput, wanted: SchemaRef) -> Result<Self> {
+        let found = footer(&input)?;
         let options = ArrowReaderOptions::new().with_schema(Arc::new(as_views(found.schema())));
         let metadata = ArrowReaderMetadata::try_new(Arc::clone(found.metadata()), options).map_err(not_parquet)?;
         let columns = Columns::new(wanted.fields(), metadata.schema())?;
         let mask = mask(metadata.parquet_schema(), &wanted);
-        let shared = Arc::new(Shared { file, metadata, mask, columns, wanted });
-        Ok(Self { shared, row_group: 0, row: 0, position: 0 })
+        let shared = Arc::new(Shared { metadata, mask, columns, wanted });
+        Ok(Self { input, shared, row_group: 0, row: 0, position: 0, fetching: None, begun: false })
     }
 
     /// Goes on behind the first `rows` rows.
@@ -69,8 +72,7 @@ impl ParquetFile {
             }
             let left = cuts::rows(self.footer(), self.row_group);
             let skipped = left.min(usize::try_from(rows - self.position).unwrap_or(left));
-            self.row = skipped;
-            self.go_on(skipped);
+            self.go_on(0..skipped);
         }
         Ok(())
     }
@@ -81,23 +83,47 @@ impl ParquetFile {
         self.position
     }
 
-    /// The next rows; `None` behind the last.
-    pub fn next_chunk(&mut self) -> Option<RowsChunk> {
+    /// The next rows, to be decoded on any core; `None` behind the last. It may be dropped while it waits, and called
+    /// again.
+    ///
+    /// # Errors
+    /// `Unavailable` if the bytes can't be fetched.
+    pub async fn next_chunk(&mut self) -> Result<Option<Box<dyn Chunk>>> {
         while self.row_group < self.footer().num_row_groups() {
             let (row_group, first) = (self.row_group, self.row);
-            let end = cuts::end(self.footer(), &self.shared.mask, row_group, first);
-            self.row = end;
-            self.go_on(end - first);
-            if first < end {
-                return Some(RowsChunk { file: Arc::clone(&self.shared), row_group, rows: first..end });
+            let rows = first..cuts::end(self.footer(), &self.shared.mask, row_group, first);
+            if rows.is_empty() {
+                self.go_on(rows);
+                continue;
             }
+            let file = Arc::clone(&self.shared);
+            let chunk: Box<dyn Chunk> = match &self.input {
+                ParquetInput::Local(bytes) => {
+                    Box::new(RowsChunk { file, row_group, rows: rows.clone(), bytes: bytes.clone() })
+                }
+                ParquetInput::Remote(remote) => {
+                    let ranges = file.ranges(row_group);
+                    let fetching = self.fetching.get_or_insert_with(|| remote.fetch(ranges.clone()));
+                    let fetched = fetching.await;
+                    self.fetching = None;
+                    let bytes = Fetched::new(&ranges, fetched?, remote.bytes());
+                    if self.begun && row_group + 1 < self.shared.metadata.metadata().num_row_groups() {
+                        self.fetching = remote.fetch_ahead(file.ranges(row_group + 1));
+                    }
+                    Box::new(RowsChunk { file, row_group, rows: rows.clone(), bytes })
+                }
+            };
+            self.go_on(rows);
+            self.begun = true;
+            return Ok(Some(chunk));
         }
-        None
+        Ok(None)
     }
 
-    /// So many rows have been passed: at its end, the next row group begins.
-    fn go_on(&mut self, passed: usize) {
-        self.position += passed as u64;
+    /// These rows of the row group have been passed: at its end, the next begins.
+    fn go_on(&mut self, rows: Range<usize>) {
+        self.position += rows.len() as u64;
+        self.row = rows.end;
         if self.row >= cuts::rows(self.footer(), self.row_group) {
             (self.row_group, self.row) = (self.row_group + 1, 0);
         }
@@ -105,6 +131,17 @@ impl ParquetFile {
 
     fn footer(&self) -> &ParquetMetaData {
         self.shared.metadata.metadata()
+    }
+}
+
+impl Shared {
+    /// Where the wanted columns of a row group are, in order.
+    fn ranges(&self, row_group: usize) -> Vec<Range<u64>> {
+        let columns = self.metadata.metadata().row_group(row_group).columns().iter().enumerate();
+        let wanted = columns.filter(|(leaf, _)| self.mask.leaf_included(*leaf));
+        let mut ranges: Vec<_> = wanted.map(|(_, column)| column.byte_range()).collect();
+        ranges.sort_unstable();
+        ranges.into_iter().map(|(start, bytes)| start..start + bytes).collect()
     }
 }
 
@@ -121,13 +158,15 @@ fn mask(file: &SchemaDescriptor, wanted: &Schema) -> ProjectionMask {
 }
 
 /// Rows of one row group.
-pub struct RowsChunk {
+struct RowsChunk<R> {
     file: Arc<Shared>,
     row_group: usize,
     rows: Range<usize>,
+    /// The file's, or those of its wanted columns at least.
+    bytes: R,
 }
 
-impl Chunk for RowsChunk {
+impl<R: ChunkReader + Clone + 'static> Chunk for RowsChunk<R> {
     fn unit(&self) -> &'static str {
         "row"
     }
@@ -148,10 +187,10 @@ impl Chunk for RowsChunk {
     }
 }
 
-impl RowsChunk {
+impl<R: ChunkReader + Clone + 'static> RowsChunk<R> {
     fn read(&self) -> Result<RecordBatch> {
-        let Shared { file, metadata, mask, .. } = self.file.as_ref();
-        let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file.clone(), metadata.clone())
+        let Shared { metadata, mask, .. } = self.file.as_ref();
+        let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(self.bytes.clone(), metadata.clone())
             .with_row_groups(vec![self.row_group])
             .with_projection(mask.clone())
             .with_offset(self.rows.start)
@@ -163,12 +202,6 @@ impl RowsChunk {
         let mut batches = reader.collect::<Result<Vec<_>, _>>()?;
         Ok(if batches.len() == 1 { batches.remove(0) } else { concat_batches(&schema, &batches)? })
     }
-}
-
-pub(super) fn not_parquet(e: ParquetError) -> Error {
-    Error::data(format!("this is not a whole Parquet file: {e}"))
-        .because(e)
-        .hint("a file that is still being written has no footer yet; is 'format' right?")
 }
 
 fn damaged(e: ParquetError) -> Error {
