@@ -22,7 +22,8 @@ pub(super) fn footer(file: &ParquetInput) -> Result<ArrowReaderMetadata> {
         ParquetInput::Local(_) => PageIndexPolicy::Optional,
         ParquetInput::Remote(_) => PageIndexPolicy::Skip,
     };
-    let mut reader = ParquetMetaDataReader::new().with_column_index_policy(PageIndexPolicy::Skip).with_offset_index_policy(pages);
+    let mut reader =
+        ParquetMetaDataReader::new().with_column_index_policy(PageIndexPolicy::Skip).with_offset_index_policy(pages);
     let mut tail_bytes = FIRST_READ_BYTES.min(file.bytes());
     loop {
         let tail = file.read_at(file.bytes() - tail_bytes, tail_bytes)?;

@@ -4,9 +4,9 @@ use std::sync::Mutex;
 
 use arrow::array::{AsArray, Int32Array, StringViewArray, StructArray};
 use arrow::datatypes::{Field, Fields, Int32Type};
+use bytes::Bytes;
 use parquet::arrow::ArrowWriter;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
-use bytes::Bytes;
 use tidemill_runtime::connector::Options;
 
 use super::*;
