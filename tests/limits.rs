@@ -109,7 +109,7 @@ INSERT INTO nowhere SELECT id, count(*) FROM numbers GROUP BY id;
     fs::write(folder.path().join("q.sql"), sql).unwrap();
     let run = ["run", "q.sql", "--data-dir", "data"];
     let mut command = Program::in_folder(folder.path()).command(&run);
-    limit_file_size(&mut command, 100_000);
+    limit_file_size(&mut command, 20_000);
     let output = command.output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{stderr}");

@@ -192,7 +192,7 @@ fn a_folder_that_is_not_there_is_an_error() {
     let saved = Saved::new();
     let finished = Program::in_folder(saved.folder.path()).run(&["reconcile", "query.sql", "--live", "other"]);
     assert_eq!(finished.code, Some(1), "{finished:?}");
-    assert!(finished.stderr.contains("other/query.jsonl can't be read"), "{}", finished.stderr);
+    assert!(finished.stderr.contains("cannot read 'other/query.jsonl'"), "{}", finished.stderr);
 }
 
 #[test]

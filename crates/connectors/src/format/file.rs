@@ -119,7 +119,7 @@ pub(crate) fn with_file_format_options(own: &[OptionSpec]) -> Vec<OptionSpec> {
 }
 
 /// The names of all formats in `'format' = '...'`.
-pub(crate) const NAMES: &[&str] = &["csv", "json", PARQUET];
+pub(crate) const NAMES: &[&str] = &["csv", "debezium-json", "json", PARQUET];
 
 fn names() -> impl Iterator<Item = &'static str> + Clone {
     NAMES.iter().copied()
