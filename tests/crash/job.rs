@@ -147,12 +147,12 @@ CREATE TABLE events (id BIGINT, user_id BIGINT, category STRING, amount DECIMAL(
     for (name, columns, query) in STATEMENTS.into_iter().chain([late]) {
         let updated = matches!(name, "totals" | "best");
         let format = if updated { "debezium-json" } else { "json" };
-        let _ = write!(
+        let _ = writeln!(
             sql,
-            "CREATE TABLE {name} ({columns}) WITH ('connector' = 'filesystem', 'path' = 'out/{name}', 'format' = '{format}');\n"
+            "CREATE TABLE {name} ({columns}) WITH ('connector' = 'filesystem', 'path' = 'out/{name}', 'format' = '{format}');"
         );
         if !query.is_empty() {
-            let _ = write!(sql, "INSERT INTO {name} {query};\n");
+            let _ = writeln!(sql, "INSERT INTO {name} {query};");
         }
     }
     sql

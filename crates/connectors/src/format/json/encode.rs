@@ -92,10 +92,12 @@ fn key(field: &FieldRef) -> Vec<u8> {
     key
 }
 
+/// What stands before a value, and what writes it.
+type Field<'a> = (Cow<'a, [u8]>, Box<dyn Writer + 'a>);
+
 /// Rows as objects with their fields in order.
 pub(in crate::format) struct Objects<'a> {
-    /// What stands before each value, and what writes it.
-    fields: Vec<(Cow<'a, [u8]>, Box<dyn Writer + 'a>)>,
+    fields: Vec<Field<'a>>,
     skip_nulls: bool,
 }
 

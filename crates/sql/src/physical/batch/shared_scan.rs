@@ -140,7 +140,7 @@ async fn deal(mut rows: SendableRecordBatchStream, mut outlets: Vec<Sender<Resul
         let batch = batch.map_err(Arc::new);
         let mut wanting = Vec::with_capacity(outlets.len());
         for outlet in outlets {
-            let copy = batch.as_ref().map(RecordBatch::clone).map_err(|e| DataFusionError::Shared(Arc::clone(e)));
+            let copy = batch.clone().map_err(DataFusionError::Shared);
             if outlet.send(copy).await.is_ok() {
                 wanting.push(outlet);
             }
