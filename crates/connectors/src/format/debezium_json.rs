@@ -14,7 +14,7 @@ use tidemill_core::{Error, Result, RowKind};
 use tidemill_runtime::connector::{OptionSpec, Options};
 
 use super::RowEncoder;
-use super::json::{JsonEncoder, JsonOptions, timestamp_format};
+use super::json::{JsonEncoder, JsonOptions, TIMESTAMP_FORMAT_DOC, timestamp_format};
 
 /// The format's name.
 pub const NAME: &str = "debezium-json";
@@ -25,11 +25,7 @@ const IGNORE_NULL_FIELDS: &str = "debezium-json.encode.ignore-null-fields";
 
 /// Every option that the format knows.
 pub const OPTIONS: &[OptionSpec] = &[
-    OptionSpec {
-        key: TIMESTAMP_FORMAT,
-        doc: "How timestamps are written: 'SQL' (2026-11-29 10:00:00.000, the default) or 'ISO-8601' \
-              (2026-11-29T10:00:00.000); TIMESTAMP_LTZ ends in Z.",
-    },
+    OptionSpec { key: TIMESTAMP_FORMAT, doc: TIMESTAMP_FORMAT_DOC },
     OptionSpec { key: DECIMAL_AS_PLAIN_NUMBER, doc: "Only 'true': decimals are always written without an exponent." },
     OptionSpec {
         key: IGNORE_NULL_FIELDS,

@@ -18,6 +18,9 @@ use super::options::Traffic;
 /// The most events of a chunk.
 const CHUNK_EVENTS: u64 = 8192;
 
+/// The partition's name.
+const NAME: &str = "shop";
+
 /// How long a paced reading waits for its next events.
 const TICK: Duration = Duration::from_millis(20);
 
@@ -39,7 +42,13 @@ impl Source for ShopSource {
         true
     }
 
+    fn resumes(&self) -> bool {
+        true
+    }
+
     async fn open(&self, request: &ScanRequest) -> Result<Opened> {
+        let read = request.resume.iter().find(|read| &*read.name == NAME);
+        let Some(next) = read.map_or(Some(0), |read| read.position) else { return Ok(Opened::bounded(vec![])) };
         let reader = ShopReader {
             traffic: Arc::clone(&self.traffic),
             doors: Arc::clone(&self.doors),
@@ -47,7 +56,8 @@ impl Source for ShopSource {
             // Who follows a source sees it as it grows; history is there at once.
             live: request.follow,
             opened: Instant::now(),
-            next: 0,
+            begin: next,
+            next,
         };
         Ok(Opened::bounded(vec![Box::new(reader)]))
     }
@@ -59,6 +69,8 @@ struct ShopReader {
     columns: SchemaRef,
     live: bool,
     opened: Instant,
+    /// The event with which the reading began: those before it have been read.
+    begin: u64,
     /// The number of the next event.
     next: u64,
 }
@@ -70,7 +82,7 @@ impl ShopReader {
         match self.traffic.events_per_second {
             Some(pace) if self.live => {
                 let arrived = self.opened.elapsed().as_nanos() * u128::from(pace) / 1_000_000_000;
-                u64::try_from(arrived).map_or(events, |arrived| arrived.min(events))
+                u64::try_from(arrived).map_or(events, |arrived| self.begin.saturating_add(arrived).min(events))
             }
             _ => events,
         }
@@ -87,7 +99,7 @@ impl ShopReader {
 #[async_trait]
 impl PartitionReader for ShopReader {
     fn partition(&self) -> Arc<str> {
-        "shop".into()
+        NAME.into()
     }
 
     fn position(&self) -> u64 {

@@ -10,7 +10,7 @@ use tidemill_state::{State, StateChanges};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use super::Sinks;
+use super::running::Sinks;
 use crate::graph::JobGraph;
 use crate::task::sink::commitment;
 

@@ -36,8 +36,8 @@ mod tests;
 pub use decode::JsonDecoder;
 pub use encode::JsonEncoder;
 pub use infer::JsonSample;
-pub(in crate::format) use options::timestamp_format;
 pub use options::{JsonOptions, OPTIONS};
+pub(in crate::format) use options::{TIMESTAMP_FORMAT_DOC, timestamp_format};
 
 pub use super::text::temporal::TimestampFormat;
 

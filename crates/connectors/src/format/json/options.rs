@@ -6,17 +6,16 @@ use tidemill_runtime::connector::{OptionSpec, Options};
 use crate::format::text::temporal::TimestampFormat;
 
 pub(super) const TIMESTAMP_FORMAT: &str = "json.timestamp-format.standard";
+/// What the option does, also in formats that are made of this one.
+pub(in crate::format) const TIMESTAMP_FORMAT_DOC: &str = "How timestamps are written: 'SQL' (2026-11-29 10:00:00.000, the \
+    default) or 'ISO-8601' (2026-11-29T10:00:00.000); TIMESTAMP_LTZ ends in Z.";
 const IGNORE_PARSE_ERRORS: &str = "json.ignore-parse-errors";
 const FAIL_ON_MISSING_FIELD: &str = "json.fail-on-missing-field";
 const IGNORE_NULL_FIELDS: &str = "json.encode.ignore-null-fields";
 
 /// Every option that the format knows.
 pub const OPTIONS: &[OptionSpec] = &[
-    OptionSpec {
-        key: TIMESTAMP_FORMAT,
-        doc: "How timestamps are written: 'SQL' (2026-11-29 10:00:00.000, the default) or 'ISO-8601' \
-              (2026-11-29T10:00:00.000); TIMESTAMP_LTZ ends in Z.",
-    },
+    OptionSpec { key: TIMESTAMP_FORMAT, doc: TIMESTAMP_FORMAT_DOC },
     OptionSpec {
         key: IGNORE_PARSE_ERRORS,
         doc: "'true' reads a field that does not parse as NULL, and skips a line that does not parse; \

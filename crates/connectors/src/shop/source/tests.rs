@@ -1,6 +1,8 @@
 use arrow::array::RecordBatch;
 use arrow::datatypes::{DataType, Field, Schema};
 
+use tidemill_runtime::connector::ReadPartition;
+
 use super::*;
 
 fn request(columns: &[(&str, DataType)], follow: bool) -> ScanRequest {
@@ -45,6 +47,26 @@ async fn a_column_has_the_same_values_whatever_else_is_read() {
     assert_eq!(rows(&alone), 20_000);
     for (alone, beside) in alone.iter().zip(&beside) {
         assert_eq!(alone.column(0), beside.column(1));
+    }
+}
+
+/// What one reading leaves, a later one reads, at the pace of its own beginning.
+#[tokio::test]
+async fn a_reading_goes_on_behind_another() {
+    for (events_per_second, follow) in [(None, false), (Some(1_000_000), true)] {
+        let source = source(20_000, events_per_second, &Arc::default());
+        let whole = read(&source, &request(&[ID], false)).await;
+        let mut first = source.open(&request(&[ID], follow)).await.unwrap().partitions.remove(0);
+        let Ok(chunk) = first.next_chunk().await.unwrap().unwrap().decode() else { panic!("a chunk decodes") };
+        assert_eq!(first.position(), chunk.rows.num_rows() as u64);
+        let resumed = |position| ScanRequest {
+            resume: Arc::new([ReadPartition { name: first.partition(), position }]),
+            ..request(&[ID], follow)
+        };
+        let rest = read(&source, &resumed(Some(first.position()))).await;
+        let ids = |batches: &[RecordBatch]| arrow::compute::concat_batches(&chunk.rows.schema(), batches).unwrap();
+        assert_eq!(ids(&[std::slice::from_ref(&chunk.rows), &rest[..]].concat()), ids(&whole));
+        assert!(source.open(&resumed(None)).await.unwrap().partitions.is_empty(), "it was read to its end");
     }
 }
 

@@ -1,0 +1,253 @@
+//! The tasks of a run: what they are made of, what they report, and what they are told.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use futures::future::BoxFuture;
+use tidemill_core::{Epoch, Error, ErrorKind, Result};
+use tidemill_state::State;
+use tidemill_state::checkpoint::Owner;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+
+use super::Settings;
+use super::durability::{Checkpoints, node_owner, sink_owner, source_owner};
+use super::epochs::{Action, Epochs, Event};
+use super::stalls::Standing;
+use super::wires::{Wires, clocks_of};
+use crate::connector::{ScanRequest, Sink};
+use crate::exchange::{EdgeSender, Gate};
+use crate::graph::{Head, JobGraph, SourceSpec, TaskSpec};
+use crate::metrics::{SourceMetrics, count};
+use crate::task::chain::Chain;
+use crate::task::sink::Command;
+use crate::task::source::{Clocks, Reached, Resumed, SourcePlan, Worker};
+use crate::task::{Progress, Reporter, process, sink, source};
+
+/// The tasks of a run, and the lines to them.
+pub(super) struct Job {
+    pub(super) tasks: JoinSet<Result<()>>,
+    /// By task, those that are sources.
+    sources: Vec<(usize, Arc<SourcePlan>)>,
+    /// By subtask, the line to those that are sinks.
+    sinks: BTreeMap<usize, mpsc::UnboundedSender<Command>>,
+    /// Of each subtask, whose its state is.
+    owners: Vec<Vec<Owner>>,
+    /// Tasks look at this between steps that may be many.
+    stopped: Arc<AtomicBool>,
+    durable: bool,
+    /// The last epoch of the run that this one continues.
+    first: Epoch,
+    /// What that run has left.
+    restored: BTreeMap<Owner, State>,
+}
+
+/// The sinks, by task.
+pub(super) type Sinks = BTreeMap<usize, Box<dyn Sink>>;
+
+impl Job {
+    pub(super) fn new(durable: bool, first: Epoch, restored: BTreeMap<Owner, State>) -> Self {
+        Self {
+            tasks: JoinSet::new(),
+            sources: vec![],
+            sinks: BTreeMap::new(),
+            owners: vec![],
+            stopped: Arc::default(),
+            durable,
+            first,
+            restored,
+        }
+    }
+
+    /// Opens the sinks, and lets each finish what the run before has left.
+    pub(super) async fn open_sinks(&mut self, graph: &JobGraph) -> Result<Sinks> {
+        let mut sinks = Sinks::new();
+        for (number, task) in graph.tasks.iter().enumerate() {
+            let Head::Sink(factory) = &task.head else { continue };
+            let mut sink = factory.open()?;
+            if let Some(state) = self.restored.remove(&sink_owner(number)) {
+                sink::recover(sink.as_mut(), state).await?;
+            }
+            sinks.insert(number, sink);
+        }
+        Ok(sinks)
+    }
+
+    pub(super) fn sinks_among_subtasks(&self) -> Vec<bool> {
+        (0..self.owners.len()).map(|subtask| self.sinks.contains_key(&subtask)).collect()
+    }
+
+    /// Keeps what a subtask says of its state, and passes on that it has got so far.
+    pub(super) fn reported(&self, report: Progress, epochs: &Epochs, checkpoints: &mut Checkpoints) -> Event {
+        match report {
+            Progress::Passed { subtask, epoch, changes } => {
+                checkpoints.add(&self.owners[subtask], changes, false);
+                Event::Passed(subtask, epoch)
+            }
+            Progress::Ended { subtask, changes } => {
+                checkpoints.add(&self.owners[subtask], changes, epochs.is_behind(subtask));
+                Event::Ended(subtask)
+            }
+            Progress::Committed { subtask, epoch, changes } => {
+                checkpoints.add(&self.owners[subtask], changes, false);
+                Event::Committed(subtask, epoch)
+            }
+        }
+    }
+
+    pub(super) fn act(&self, action: Action, stopped: bool, checkpoints: &mut Checkpoints) -> Result<()> {
+        match action {
+            Action::Begin(epoch) => self.sources.iter().for_each(|(_, plan)| plan.begin_epoch(epoch)),
+            Action::BeginLast(epoch) => {
+                self.stopped.store(true, Ordering::Relaxed);
+                self.sources.iter().for_each(|(_, plan)| plan.begin_last_epoch(epoch));
+            }
+            Action::StopSources => self.stop(),
+            Action::Prepare(subtask, epoch) => self.tell_sink(subtask, Command::Prepare(epoch)),
+            Action::Store { epoch, finished, closing } => {
+                if self.durable && !closing {
+                    for (task, plan) in &self.sources {
+                        checkpoints.add(&[source_owner(*task)], vec![plan.snapshot(epoch)?], false);
+                    }
+                }
+                checkpoints.store(epoch, finished, closing);
+            }
+            Action::Commit(epoch) => self.tell_sinks(Command::Commit(epoch)),
+            Action::Close if self.durable && stopped => self.tell_sinks(Command::Discard),
+            Action::Close => self.tell_sinks(Command::Close),
+        }
+        Ok(())
+    }
+
+    /// Something has failed: the first cause is what the user hears.
+    pub(super) fn fail(&self, error: Error, failure: &mut Option<Error>) {
+        if failure.is_none() {
+            self.stop();
+            self.tell_sinks(if self.durable { Command::Leave } else { Command::Abort });
+        }
+        // A task whose neighbour failed says that it is closed: that is an echo.
+        if failure.as_ref().is_none_or(|f| f.kind() == ErrorKind::Closed) {
+            *failure = Some(error);
+        }
+    }
+
+    fn stop(&self) {
+        self.stopped.store(true, Ordering::Relaxed);
+        self.sources.iter().for_each(|(_, plan)| plan.stop());
+    }
+
+    fn tell_sinks(&self, command: Command) {
+        self.sinks.keys().for_each(|subtask| self.tell_sink(*subtask, command));
+    }
+
+    fn tell_sink(&self, subtask: usize, command: Command) {
+        if let Some(sink) = self.sinks.get(&subtask) {
+            // A sink that has stopped has failed, and the job knows.
+            let _ = sink.send(command);
+        }
+    }
+
+    /// Where the sources with event time stand, in the order of their tasks.
+    pub(super) fn standings(&self, graph: &JobGraph) -> Vec<Standing> {
+        let sources = graph.tasks.iter().filter_map(|task| match &task.head {
+            Head::Source(spec, metrics) => Some((spec, metrics)),
+            _ => None,
+        });
+        let timed = self.sources.iter().map(|(_, plan)| plan).zip(sources);
+        let timed = timed.filter(|(_, (spec, _))| spec.event_time.is_some());
+        let standing = |(plan, (spec, metrics)): (&Arc<SourcePlan>, (&SourceSpec, &Arc<SourceMetrics>))| {
+            let Reached { watermark, partition, ended } = plan.reached();
+            Standing { table: Arc::clone(&spec.table), watermark, partition, rows: count(&metrics.rows), ended }
+        };
+        timed.map(standing).collect()
+    }
+
+    pub(super) fn spawn(
+        &mut self,
+        graph: &JobGraph,
+        run: &Settings,
+        mut sinks: Sinks,
+        line: &mpsc::UnboundedSender<Progress>,
+    ) -> Result<()> {
+        let mut wires = Wires::new(graph);
+        let clocks = run.idle_timeout.map(|_| clocks_of(graph)).unwrap_or_default();
+        // Everything that can fail is made before anything runs.
+        let mut ready: Vec<(Arc<str>, BoxFuture<'static, Result<()>>)> = vec![];
+        for (index, task) in graph.tasks.iter().enumerate() {
+            let plan = self.source_plan(index, task, clocks.get(&index))?;
+            if let (Head::Source(spec, _), Some((plan, resumed))) = (&task.head, &plan) {
+                self.sources.push((index, Arc::clone(plan)));
+                let read = reader(spec.clone(), *run, Arc::clone(plan), resumed.clone());
+                ready.push((Arc::clone(&task.name), Box::pin(read)));
+            }
+            for subtask in 0..task.parallelism {
+                let reporter = Reporter { subtask: self.owners.len(), line: line.clone() };
+                let gate = Gate::new(wires.inboxes(index, subtask));
+                let edges = wires.edges(graph, index);
+                let owners: Vec<Owner> = match &task.head {
+                    Head::Sink(_) => vec![sink_owner(index)],
+                    _ => (0..task.nodes.len()).map(|node| node_owner(index, subtask, node)).collect(),
+                };
+                let states = owners.iter().map(|owner| self.restored.remove(owner).unwrap_or_default()).collect();
+                let task_loop: BoxFuture<'static, Result<()>> = match (&task.head, &plan) {
+                    (Head::Source(spec, metrics), Some((plan, _))) => {
+                        let chain = self.chain(task, edges, states)?;
+                        let (batch_rows, first) = (run.batch_rows.max(1), self.first);
+                        let (spec, plan, metrics) = (spec.clone(), Arc::clone(plan), Arc::clone(metrics));
+                        Box::pin(source::work(Worker { spec, plan, chain, metrics, batch_rows, first, reporter }))
+                    }
+                    (Head::Source(..), None) => return Err(Error::internal("a source has no plan")),
+                    (Head::Edges, _) => Box::pin(process::run(gate, self.chain(task, edges, states)?, reporter)),
+                    (Head::Sink(_), _) => {
+                        let (commands, inbox) = mpsc::unbounded_channel();
+                        self.sinks.insert(reporter.subtask, commands);
+                        let sink = sinks.remove(&index).ok_or_else(|| Error::internal("a sink is not open"))?;
+                        Box::pin(sink::run(sink, gate, inbox, reporter, self.durable))
+                    }
+                };
+                self.owners.push(owners);
+                ready.push((Arc::clone(&task.name), task_loop));
+            }
+        }
+        for (name, task) in ready {
+            self.tasks.spawn(async move {
+                task.await.map_err(|e| if e.kind() == ErrorKind::Internal { e.context(name) } else { e })
+            });
+        }
+        Ok(())
+    }
+
+    /// Of a source: what its reader and its subtasks share, and what an earlier run has read.
+    fn source_plan(
+        &mut self,
+        index: usize,
+        task: &TaskSpec,
+        clocks: Option<&Arc<Clocks>>,
+    ) -> Result<Option<(Arc<SourcePlan>, Resumed)>> {
+        let Head::Source(spec, _) = &task.head else { return Ok(None) };
+        let resumed = match self.restored.remove(&source_owner(index)) {
+            Some(state) => Resumed::from_state(state).map_err(|e| e.context(Arc::clone(&task.name)))?,
+            None => Resumed::default(),
+        };
+        let in_turn = spec.event_time.is_none();
+        let plan = SourcePlan::new(task.parallelism, in_turn, clocks, resumed.clone(), self.first);
+        Ok(Some((Arc::new(plan), resumed)))
+    }
+
+    fn chain(&self, task: &TaskSpec, edges: Vec<EdgeSender>, states: Vec<State>) -> Result<Chain> {
+        let chain = Chain::new(task, edges, Arc::clone(&self.stopped))?;
+        if self.durable { chain.durable(states) } else { Ok(chain) }
+    }
+}
+
+async fn reader(spec: SourceSpec, run: Settings, plan: Arc<SourcePlan>, resumed: Resumed) -> Result<()> {
+    let request = ScanRequest {
+        columns: Arc::clone(&spec.decoded),
+        batch_rows: run.batch_rows,
+        keep_rejected: spec.keep_rejected,
+        follow: run.follow,
+        resume: resumed.read,
+    };
+    source::read(spec.source.as_ref(), &request, &plan, run.idle_timeout).await
+}
