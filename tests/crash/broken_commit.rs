@@ -55,6 +55,7 @@ async fn run(parallelism: usize) -> Result<()> {
         idle_timeout: None,
         stalls: None,
         durability: Some(durability),
+        spill: None,
     };
     job::run(graph, options, std::future::pending()).await.map(drop)
 }

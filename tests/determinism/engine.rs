@@ -65,6 +65,7 @@ pub fn run_live(window: Window, log: &Log, setting: &Setting) -> (Vec<Total>, Ve
             idle_timeout: None,
             stalls: None,
             durability: None,
+            spill: None,
         };
         job::run(graph, options, std::future::pending()).await.unwrap();
     });
@@ -76,7 +77,7 @@ pub fn run_batch(window: Window, log: &Log, setting: &Setting) -> Vec<Total> {
     let captured = Captured::default();
     RUNTIME.block_on(async {
         let pipeline = load(window, log, setting).await;
-        batch::run(&pipeline, &captured, &HashMap::new(), std::future::pending()).await.unwrap();
+        batch::run(&pipeline, &captured, &HashMap::new(), None, std::future::pending()).await.unwrap();
     });
     captured.totals(alike(window, log))
 }

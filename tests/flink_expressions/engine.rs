@@ -45,7 +45,7 @@ async fn answer(sql: &SqlText) -> Result<Answer> {
     let options = LoadOptions { folder: PathBuf::new(), parallelism: Some(1), batch_rows: 8192, infer: None };
     let pipeline = Pipeline::load(sql, &Connectors::new(vec![]), &options).await?;
     let rows = Captured::default();
-    batch::run(&pipeline, &rows, &HashMap::new(), std::future::pending()).await?;
+    batch::run(&pipeline, &rows, &HashMap::new(), None, std::future::pending()).await?;
     let sql_type = flink_type_name(pipeline.statements[0].schema().field(0).data_type());
     let batches = rows.0.lock().unwrap();
     let first = batches.iter().find(|batch| batch.rows.num_rows() > 0).expect("an expression gives a row");

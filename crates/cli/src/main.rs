@@ -3,6 +3,7 @@
 mod answers;
 mod command;
 mod interrupt;
+mod memory;
 mod outputs;
 mod report;
 mod stdout;

@@ -40,6 +40,7 @@ pub async fn run_live(pipeline: &Pipeline, stop: impl Future<Output = ()>) -> Re
         idle_timeout: None,
         stalls: None,
         durability: None,
+        spill: None,
     };
     let outcome = job::run(graph, options, stop).await?;
     Ok((!outcome.stopped).then(|| memory.into_capture()))
@@ -52,7 +53,7 @@ pub(crate) async fn run_batch(
     stop: impl Future<Output = ()>,
 ) -> Result<Option<Capture>> {
     let memory = Memory::default();
-    let outcome = batch::run(pipeline, &memory, late, stop).await?;
+    let outcome = batch::run(pipeline, &memory, late, None, stop).await?;
     Ok((!outcome.stopped).then(|| memory.into_capture()))
 }
 

@@ -116,6 +116,8 @@ pub(crate) struct TaskSpec {
     /// What the source, or each incoming edge, feeds.
     pub(crate) head_targets: Vec<Vec<Target>>,
     pub(crate) edges: Vec<EdgeSpec>,
+    /// The columns of the key by which rows are dealt to it, in the input of its first operator; none where they are not.
+    pub(crate) key: Vec<usize>,
 }
 
 pub(crate) struct NodeSpec {
@@ -212,6 +214,9 @@ impl JobGraph {
     ) -> Stream {
         let parallelism = if *partitioning == Partitioning::Gather { 1 } else { self.parallelism };
         let task = self.task(name.into(), parallelism, Head::Edges);
+        if let Partitioning::KeyGroups(columns) = partitioning {
+            self.tasks[task].key.clone_from(columns);
+        }
         let node = self.node(task, make);
         for input in inputs {
             let slot = self.slot(task, node);
@@ -329,7 +334,15 @@ impl JobGraph {
 
     fn task(&mut self, name: String, parallelism: usize, head: Head) -> usize {
         let name = Arc::from(name);
-        self.tasks.push(TaskSpec { name, parallelism, head, nodes: vec![], head_targets: vec![], edges: vec![] });
+        self.tasks.push(TaskSpec {
+            name,
+            parallelism,
+            head,
+            nodes: vec![],
+            head_targets: vec![],
+            edges: vec![],
+            key: vec![],
+        });
         self.tasks.len() - 1
     }
 

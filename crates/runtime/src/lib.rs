@@ -16,6 +16,7 @@ pub mod connector;
 pub mod exchange;
 pub mod graph;
 pub mod job;
+pub mod key_groups;
 pub mod metrics;
 pub mod operator;
 pub mod scan;

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::time::{Duration, Instant};
 
-use arrow::array::RecordBatch;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use tempfile::TempDir;
 use tidemill_core::{Epoch, EventBatch, Result, Watermark};
@@ -114,7 +113,7 @@ impl<O: Operator> Twins<O> {
                     continue;
                 }
             };
-            let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
+            let rows: usize = batches.into_iter().map(|rows| rows.read().unwrap().num_rows()).sum();
             self.rows.insert(section, before + rows);
             written += rows;
         }

@@ -8,6 +8,8 @@
 pub mod checkpoint;
 mod data_dir;
 mod section;
+mod spill;
 
 pub use data_dir::DataDir;
-pub use section::{Change, Section, State, StateChanges};
+pub use section::{Change, Rows, Section, State, StateChanges};
+pub use spill::{SpillFolder, SpillWriter, SpilledRows};

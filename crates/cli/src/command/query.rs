@@ -99,7 +99,7 @@ async fn execute(arguments: &Arguments) -> Result<ExitCode> {
     // A declaration is to be copied, wherever it is printed to.
     answers::print(&pipeline, arguments.output == Some(Output::Json)).await?;
     let outputs = Declared::new(|schema| printed(output, schema));
-    let outcome = batch::run(&pipeline, &outputs, &HashMap::new(), interrupted()).await?;
+    let outcome = batch::run(&pipeline, &outputs, &HashMap::new(), None, interrupted()).await?;
     report::rejected(&pipeline, |table| outcome.rejected.get(table).copied());
     Ok(if outcome.stopped { ExitCode::from(130) } else { ExitCode::SUCCESS })
 }

@@ -14,10 +14,12 @@ use tidemill_runtime::job;
 use tidemill_runtime::metrics::count;
 use tidemill_sql::physical::{Outputs, batch, live, nothing_visible};
 use tidemill_sql::{Pipeline, RuntimeMode};
+use tidemill_state::DataDir;
 
 use super::{FileArguments, runtime};
 use crate::answers;
 use crate::interrupt::interrupted;
+use crate::memory;
 use crate::outputs::Declared;
 use crate::report;
 use crate::stdout::{JsonRows, RowKinds};
@@ -40,6 +42,10 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     durable: durable::DurableArguments,
+
+    /// How much memory to take: state beyond it goes to disk, such as 4GB
+    #[arg(long, value_name = "SIZE", value_parser = memory::parse)]
+    memory_limit: Option<u64>,
 
     /// How the rows of a bare SELECT are printed
     #[arg(long, value_enum, default_value_t = Output::Text)]
@@ -79,18 +85,20 @@ async fn execute(arguments: &Arguments) -> Result<ExitCode> {
         Output::Json => Ok(Arc::new(JsonRows::new(Arc::clone(schema), RowKinds::Shown)?) as _),
     });
     let stopped = match mode {
-        RuntimeMode::Live => run_live(&pipeline, &outputs, &arguments.durable).await?,
+        RuntimeMode::Live => run_live(&pipeline, &outputs, arguments).await?,
         RuntimeMode::Batch => {
             arguments.durable.refuse_batch()?;
-            run_batch(&pipeline, &outputs).await?
+            run_batch(&pipeline, &outputs, arguments).await?
         }
     };
     Ok(if stopped { ExitCode::from(130) } else { ExitCode::SUCCESS })
 }
 
-async fn run_live(pipeline: &Pipeline, outputs: &impl Outputs, durable: &durable::DurableArguments) -> Result<bool> {
+async fn run_live(pipeline: &Pipeline, outputs: &impl Outputs, arguments: &Arguments) -> Result<bool> {
+    let durable = &arguments.durable;
     let graph = live::plan(pipeline, outputs)?;
-    let _owned = durable.lock()?;
+    let owned = durable.lock()?;
+    let spill = memory::spill(arguments.memory_limit, owned.as_ref().map(DataDir::path))?;
     let durability = durable.open(&graph, &pipeline.settings.checkpointing).await?;
     for (statement, finding) in nothing_visible(pipeline, outputs)? {
         report::warning(&statement, &finding);
@@ -102,6 +110,7 @@ async fn run_live(pipeline: &Pipeline, outputs: &impl Outputs, durable: &durable
         idle_timeout: pipeline.settings.idle_timeout,
         stalls: pipeline.settings.stall_hint.map(|after| job::StallListener { after, tell: Arc::new(report::stall) }),
         durability,
+        spill,
     };
     let outcome = job::run(graph, options, interrupted()).await?;
     if outcome.was_finished {
@@ -112,8 +121,9 @@ async fn run_live(pipeline: &Pipeline, outputs: &impl Outputs, durable: &durable
     Ok(outcome.stopped)
 }
 
-async fn run_batch(pipeline: &Pipeline, outputs: &impl Outputs) -> Result<bool> {
-    let outcome = batch::run(pipeline, outputs, &HashMap::new(), interrupted()).await?;
+async fn run_batch(pipeline: &Pipeline, outputs: &impl Outputs, arguments: &Arguments) -> Result<bool> {
+    let spill = memory::spill(arguments.memory_limit, None)?;
+    let outcome = batch::run(pipeline, outputs, &HashMap::new(), spill.as_ref(), interrupted()).await?;
     report::rejected(pipeline, |table| outcome.rejected.get(table).copied());
     Ok(outcome.stopped)
 }

@@ -14,6 +14,7 @@ mod slots;
 mod table;
 
 pub use group::GroupAggregate;
+pub(crate) use keys::Keys;
 pub use pre_group::PreGroup;
 pub use retract::RetractGroup;
 pub(crate) use table::Table;

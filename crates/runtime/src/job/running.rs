@@ -19,6 +19,7 @@ use super::wires::{Wires, clocks_of};
 use crate::connector::{ScanRequest, Sink};
 use crate::exchange::{EdgeSender, Gate};
 use crate::graph::{Head, JobGraph, SourceSpec, TaskSpec};
+use crate::key_groups::Spill;
 use crate::metrics::{SourceMetrics, count};
 use crate::task::chain::Chain;
 use crate::task::sink::Command;
@@ -41,13 +42,15 @@ pub(super) struct Job {
     first: Epoch,
     /// What that run has left.
     restored: BTreeMap<Owner, State>,
+    /// What becomes of state that is too much for the memory.
+    spill: Option<Spill>,
 }
 
 /// The sinks, by task.
 pub(super) type Sinks = BTreeMap<usize, Box<dyn Sink>>;
 
 impl Job {
-    pub(super) fn new(durable: bool, first: Epoch, restored: BTreeMap<Owner, State>) -> Self {
+    pub(super) fn new(durable: bool, first: Epoch, restored: BTreeMap<Owner, State>, spill: Option<Spill>) -> Self {
         Self {
             tasks: JoinSet::new(),
             sources: vec![],
@@ -57,6 +60,7 @@ impl Job {
             durable,
             first,
             restored,
+            spill,
         }
     }
 
@@ -236,7 +240,9 @@ impl Job {
     }
 
     fn chain(&self, task: &TaskSpec, edges: Vec<EdgeSender>, states: Vec<State>) -> Result<Chain> {
-        let chain = Chain::new(task, edges, Arc::clone(&self.stopped))?;
+        // What is kept is kept by key group; so it can be dealt anew, and spilled in parts.
+        let by_key_group = (self.durable || self.spill.is_some()).then_some(&self.spill);
+        let chain = Chain::new(task, edges, Arc::clone(&self.stopped), by_key_group)?;
         if self.durable { chain.durable(states) } else { Ok(chain) }
     }
 }

@@ -59,6 +59,11 @@ pub trait Operator: Send {
         None
     }
 
+    /// Whether it needs the source's rows that the rows it takes were made from ([`EventBatch::lineage`]).
+    fn needs_source(&self) -> bool {
+        false
+    }
+
     /// Takes rows.
     fn on_batch(&mut self, batch: EventBatch, out: &mut Output) -> Result<()>;
 
@@ -76,7 +81,7 @@ pub trait Operator: Send {
     }
 
     /// The watermark that what it emits has reached once it has taken this one: earlier, where a result can
-    /// come later than the input that completes it.
+    /// come later than the input that completes it. May grow while rows or timers come.
     fn reached(&self, watermark: Watermark) -> Watermark {
         watermark
     }

@@ -10,6 +10,7 @@ use tidemill_state::{State, StateChanges};
 
 use crate::exchange::{EdgeSender, Message};
 use crate::graph::{Target, TaskSpec};
+use crate::key_groups::{ByKeyGroup, Spill};
 use crate::operator::{Operator, Output, Port};
 
 struct Node {
@@ -18,6 +19,8 @@ struct Node {
     /// The watermark of each input, and their minimum.
     slots: Vec<Watermark>,
     watermark: Watermark,
+    /// The watermark that its output has reached.
+    reached: Watermark,
 }
 
 /// One subtask's operators with its outgoing edges. Nodes stand in topological order.
@@ -36,19 +39,30 @@ pub(crate) struct Chain {
 }
 
 impl Chain {
-    pub(crate) fn new(task: &TaskSpec, edges: Vec<EdgeSender>, stopped: Arc<AtomicBool>) -> Result<Self> {
-        let nodes = task
-            .nodes
-            .iter()
-            .map(|node| {
-                Ok(Node {
-                    operator: (node.make)()?,
-                    targets: node.targets.clone(),
-                    slots: vec![Watermark::MIN; node.slots],
-                    watermark: Watermark::MIN,
-                })
-            })
-            .collect::<Result<_>>()?;
+    /// `by_key_group`: whether keyed state is kept so, and what becomes of that for which there is no memory.
+    pub(crate) fn new(
+        task: &TaskSpec,
+        edges: Vec<EdgeSender>,
+        stopped: Arc<AtomicBool>,
+        by_key_group: Option<&Option<Spill>>,
+    ) -> Result<Self> {
+        let mut nodes = vec![];
+        for (index, node) in task.nodes.iter().enumerate() {
+            let operator = match by_key_group {
+                // What follows in the chain keeps nothing by key.
+                Some(spill) if index == 0 && !task.key.is_empty() => {
+                    Box::new(ByKeyGroup::new(Arc::clone(&node.make), task.key.clone(), spill.clone())?)
+                }
+                _ => (node.make)()?,
+            };
+            nodes.push(Node {
+                operator,
+                targets: node.targets.clone(),
+                slots: vec![Watermark::MIN; node.slots],
+                watermark: Watermark::MIN,
+                reached: Watermark::MIN,
+            });
+        }
         let head_targets = task.head_targets.clone();
         Ok(Self { nodes, head_targets, edges, pending: vec![], unfinished: VecDeque::new(), stopped, durable: false })
     }
@@ -87,7 +101,8 @@ impl Chain {
             Target::Node { node, .. } => {
                 let mut out = Output::default();
                 self.nodes[node].operator.on_batch(batch, &mut out)?;
-                self.emitted(node, out)
+                self.emitted(node, out)?;
+                self.tell_reached(node)
             }
         }
     }
@@ -128,11 +143,21 @@ impl Chain {
         let mut out = Output::default();
         self.nodes[node].operator.on_watermark(watermark, &mut out)?;
         self.emitted(node, out)?;
-        if self.nodes[node].operator.unfinished() {
+        self.tell_reached(node)
+    }
+
+    /// Passes the watermark on that a node's output has reached by now, if that is news.
+    fn tell_reached(&mut self, node: usize) -> Result<()> {
+        let of_node = &mut self.nodes[node];
+        if of_node.operator.unfinished() {
             return Ok(());
         }
-        let targets = self.nodes[node].targets.clone();
-        let reached = self.nodes[node].operator.reached(watermark);
+        let reached = of_node.operator.reached(of_node.watermark);
+        if reached <= of_node.reached {
+            return Ok(());
+        }
+        of_node.reached = reached;
+        let targets = of_node.targets.clone();
         targets.into_iter().try_for_each(|(_, target)| self.advance(target, reached))
     }
 
@@ -188,6 +213,7 @@ impl Chain {
             let mut out = Output::default();
             self.nodes[node].operator.on_pause(&mut out)?;
             self.emitted(node, out)?;
+            self.tell_reached(node)?;
         }
         Ok(())
     }
@@ -208,6 +234,7 @@ impl Chain {
                 let mut out = Output::default();
                 self.nodes[node].operator.on_timer(now, &mut out)?;
                 self.emitted(node, out)?;
+                self.tell_reached(node)?;
             }
         }
         Ok(())

@@ -125,7 +125,7 @@ pub(crate) fn commitment(sink: &dyn Sink) -> Result<Vec<StateChanges>> {
 
 /// Lets a sink finish what an earlier run has left.
 pub(crate) async fn recover(sink: &mut dyn Sink, mut state: State) -> Result<()> {
-    for batch in state.take(COMMITMENT) {
+    for batch in state.take(COMMITMENT)? {
         let bytes = batch.columns().first().and_then(|column| column.as_binary_opt::<i32>());
         let bytes = bytes.ok_or_else(|| Error::data("the commitment of a sink is no bytes"))?;
         for commitment in bytes.iter().flatten() {

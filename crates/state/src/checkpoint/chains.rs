@@ -2,10 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use arrow::array::RecordBatch;
-
 use super::manifest::{Manifest, Owner, PartRef};
-use crate::section::{Change, Section, StateChanges};
+use crate::section::{Change, Rows, Section, StateChanges};
 
 /// A section of more parts gets one part for all that it had.
 const MAX_PARTS: usize = 32;
@@ -19,7 +17,7 @@ pub(super) enum Link {
     /// Stays where it is.
     Old(PartRef),
     /// Is written.
-    New(RecordBatch),
+    New(Rows),
     /// Is copied, because few others are left in its file.
     Copied(PartRef),
     /// Are made one part.
@@ -36,9 +34,9 @@ pub(super) fn next(last: Option<&Manifest>, changes: Vec<(Owner, StateChanges)>)
         let sections = chains.entry(owner).or_default();
         for (section, change) in changes.into_changes() {
             match change {
-                Change::Append(batch) => sections.entry(section).or_default().push(Link::New(batch)),
-                Change::Replace(batches) => {
-                    sections.insert(section, batches.into_iter().map(Link::New).collect());
+                Change::Append(rows) => sections.entry(section).or_default().push(Link::New(rows)),
+                Change::Replace(rows) => {
+                    sections.insert(section, rows.into_iter().map(Link::New).collect());
                 }
                 Change::Remove => drop(sections.remove(&section)),
             }

@@ -13,7 +13,7 @@
 
 mod chains;
 mod manifest;
-mod part;
+pub(crate) mod part;
 mod place;
 mod store;
 

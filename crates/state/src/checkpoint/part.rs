@@ -13,7 +13,7 @@ use tidemill_core::{Error, Result};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The bytes of a batch, and their checksum.
-pub(super) fn encode(batch: &RecordBatch) -> Result<(Vec<u8>, u64)> {
+pub(crate) fn encode(batch: &RecordBatch) -> Result<(Vec<u8>, u64)> {
     let columns = batch.columns().iter().map(without_slack).collect::<Result<_>>()?;
     let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
     let batch = RecordBatch::try_new_with_options(batch.schema(), columns, &options)?;
@@ -28,7 +28,7 @@ pub(super) fn encode(batch: &RecordBatch) -> Result<(Vec<u8>, u64)> {
 ///
 /// # Errors
 /// `Data` if they are not what was written.
-pub(super) fn decode(bytes: &[u8], checksum: u64) -> Result<RecordBatch> {
+pub(crate) fn decode(bytes: &[u8], checksum: u64) -> Result<RecordBatch> {
     if xxh3_64(bytes) != checksum {
         return Err(Error::data("a part is damaged: its checksum does not fit"));
     }

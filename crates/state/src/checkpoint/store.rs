@@ -11,7 +11,7 @@ use super::chains::{self, Link};
 use super::manifest::{FORMAT, Manifest, Owner, PartRef, SectionParts};
 use super::part;
 use super::place::{Growing, Place};
-use crate::section::{Section, State, StateChanges};
+use crate::section::{Rows, Section, State, StateChanges};
 
 const MANIFEST: &str = ".manifest";
 const PARTS: &str = ".parts";
@@ -156,7 +156,7 @@ impl CheckpointStore {
         });
         let mut read = stream::iter(read).buffer_unordered(READS);
         while let Some((owner, section, batches)) = read.try_next().await? {
-            state.entry(owner).or_default().insert(section, batches);
+            state.entry(owner).or_default().insert(section, batches.into_iter().map(Rows::Here).collect());
         }
         drop(read);
         Ok((manifest, state))
@@ -289,8 +289,11 @@ impl PartsWriter<'_> {
     async fn write(&mut self, store: &CheckpointStore, link: Link, parts: &mut Vec<PartRef>) -> Result<()> {
         match link {
             Link::Old(part) => parts.push(part),
-            Link::New(batch) => {
-                let (bytes, checksum) = part::encode(&batch)?;
+            Link::New(rows) => {
+                let (bytes, checksum) = match &rows {
+                    Rows::Here(batch) => part::encode(batch)?,
+                    Rows::Spilled(rows) => rows.encoded()?,
+                };
                 parts.push(self.append(bytes, checksum).await?);
             }
             Link::Copied(part) => {

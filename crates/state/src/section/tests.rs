@@ -22,7 +22,7 @@ fn changes_add_up_to_the_state() {
     state.apply(changes);
 
     assert_eq!(state.take_numbers("fired").unwrap(), [9]);
-    assert_eq!(state.take_all("pane"), [(2, vec![numbers(&[1]), numbers(&[3])])]);
+    assert_eq!(state.take_all("pane").unwrap(), [(2, vec![numbers(&[1]), numbers(&[3])])]);
     assert!(state.finish().is_ok());
 }
 

@@ -172,6 +172,7 @@ async fn watch_live(pipeline: &Pipeline, shop: &ShopConnector, watch: &Watch, sh
         idle_timeout: None,
         stalls: None,
         durability: None,
+        spill: None,
     };
     let mut job = std::pin::pin!(job::run(graph, options, pending()));
     let mut interrupt = std::pin::pin!(interrupted());

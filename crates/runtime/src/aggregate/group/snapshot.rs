@@ -48,7 +48,7 @@ impl GroupAggregate {
     }
 
     pub(super) fn load(&mut self, mut state: State) -> Result<()> {
-        for (number, batches) in state.take_all(GROUPS) {
+        for (number, batches) in state.take_all(GROUPS)? {
             for rows in fitting(GROUPS, batches, &self.partials)? {
                 // Groups are numbered as they come, here as before.
                 let groups = self.groups_of(&rows)?;

@@ -156,7 +156,7 @@ impl RetractGroup {
         let states = self.state_types()?;
         let schema = self.saved_schema(&states);
         let widths: Vec<usize> = states.iter().map(Vec::len).collect();
-        for (page, batches) in state.take_all(GROUPS) {
+        for (page, batches) in state.take_all(GROUPS)? {
             let batches = fitting(GROUPS, batches, &schema)?;
             // The last row of each number counts.
             let mut places: BTreeMap<u32, (usize, usize)> = BTreeMap::new();

@@ -161,7 +161,7 @@ impl TopN {
     }
 
     pub(super) fn load(&mut self, mut state: State) -> Result<()> {
-        for (part, log) in state.take_all(ROWS) {
+        for (part, log) in state.take_all(ROWS)? {
             for rows in fitting(ROWS, log, &self.log_schema())? {
                 self.load_rows(part, &rows)?;
                 self.unsaved.saved.add(part, rows.num_rows());

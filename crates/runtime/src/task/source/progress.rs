@@ -128,11 +128,11 @@ impl Resumed {
     pub(crate) fn from_state(mut state: State) -> Result<Self> {
         let granted = state.take_numbers("granted")?.first().map_or(Watermark::MIN, |&ms| Watermark(ms));
         let (mut read, mut carries) = (vec![], BTreeMap::new());
-        for batch in state.take("ended") {
+        for batch in state.take("ended")? {
             let names = column(&batch, 0)?.as_string_opt::<i32>().ok_or_else(unknown)?;
             read.extend(names.iter().flatten().map(|name| ReadPartition { name: name.into(), position: None }));
         }
-        for batch in state.take("reading") {
+        for batch in state.take("reading")? {
             let names = column(&batch, 0)?.as_string_opt::<i32>().ok_or_else(unknown)?;
             let positions = column(&batch, 1)?.as_primitive_opt::<UInt64Type>().ok_or_else(unknown)?;
             let offsets = column(&batch, 2)?.as_primitive_opt::<UInt64Type>().ok_or_else(unknown)?;

@@ -78,7 +78,7 @@ impl WindowAggregate {
         if let [fired_ms] = state.take_numbers(FIRED)?[..] {
             self.fired_ms = fired_ms;
         }
-        for (pane_ms, parts) in state.take_all(PANE) {
+        for (pane_ms, parts) in state.take_all(PANE)? {
             let parts = fitting(PANE, parts, &self.partials)?;
             parts.iter().for_each(|part| self.mark_stragglers(pane_ms, part));
             let rows = parts.iter().map(|part| part.num_rows()).sum();
@@ -86,7 +86,7 @@ impl WindowAggregate {
             let pane = Pane { rows, compacted_rows: rows / 2, saved_parts: parts.len(), parts };
             self.panes.insert(pane_ms, pane);
         }
-        for (end_ms, results) in state.take_all(TOLD) {
+        for (end_ms, results) in state.take_all(TOLD)? {
             let results = concat_batches(&self.schema, &fitting(TOLD, results, &self.schema)?)?;
             self.told.insert(end_ms, results);
         }

@@ -14,6 +14,12 @@ use crate::operator::evaluate;
 /// Compact when there are this many rows more than twice what the last compaction left.
 const COMPACT_ROWS: usize = if cfg!(test) { 8 } else { 64 * 1024 };
 
+/// Compact, too, when so many times as many rows have been looked at as there are: most were not asked for.
+const LOOKS: usize = 8;
+
+/// But not for fewer rows than these.
+const FEW_ROWS: usize = if cfg!(test) { 4 } else { 1024 };
+
 /// Rows and partial states, each with the number of its session.
 pub(super) struct Buffer {
     aggregation: Aggregation,
@@ -28,6 +34,8 @@ pub(super) struct Buffer {
     pub(super) states: Vec<RecordBatch>,
     pub(super) buffered_rows: usize,
     pub(super) compacted_rows: usize,
+    /// How many rows have been looked at for results since then.
+    looked_at: usize,
     /// So many of `rows` are in the last snapshot, and the states; `None` if it has others, or none.
     pub(super) saved_rows: Option<usize>,
 }
@@ -48,6 +56,7 @@ impl Buffer {
             states: vec![],
             buffered_rows: 0,
             compacted_rows: 0,
+            looked_at: 0,
             saved_rows: None,
         })
     }
@@ -61,6 +70,7 @@ impl Buffer {
     /// Whether compacting pays.
     pub(super) fn is_full(&self) -> bool {
         self.buffered_rows > 2 * self.compacted_rows + COMPACT_ROWS
+            || self.looked_at > LOOKS * self.buffered_rows.max(FEW_ROWS)
     }
 
     /// Folds rows into partial states, and drops those of sessions that take no more.
@@ -74,12 +84,14 @@ impl Buffer {
         }
         self.buffered_rows = groups;
         self.compacted_rows = groups;
+        self.looked_at = 0;
         self.saved_rows = None;
         Ok(())
     }
 
     /// The results of the given sessions: `session`, the groups, the results.
-    pub(super) fn results(&self, sessions: &Sessions, ids: &[SessionId]) -> Result<Vec<ArrayRef>> {
+    pub(super) fn results(&mut self, sessions: &Sessions, ids: &[SessionId]) -> Result<Vec<ArrayRef>> {
+        self.looked_at += self.buffered_rows;
         let last = ids.iter().copied().max().unwrap_or(0);
         let mut wanted = vec![false; last as usize + 1];
         ids.iter().for_each(|&id| wanted[id as usize] = true);

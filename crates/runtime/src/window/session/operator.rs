@@ -189,7 +189,7 @@ impl SessionAggregate {
     }
 
     /// The sessions' results as they are now, and whose each row is.
-    fn results(&self, ids: &[SessionId]) -> Result<(Vec<SessionId>, RecordBatch)> {
+    fn results(&mut self, ids: &[SessionId]) -> Result<(Vec<SessionId>, RecordBatch)> {
         let results = self.buffer.results(&self.sessions, ids)?;
         let (ids, columns) = (results[0].as_primitive::<UInt32Type>(), &results[1..]);
         let windows: Vec<Window> = ids.values().iter().map(|&id| self.sessions.window(id)).collect();
@@ -225,6 +225,10 @@ fn session(verdict: Verdict) -> Option<SessionId> {
 impl Operator for SessionAggregate {
     fn describe(&self) -> String {
         format!("sessions with a gap of {} ms by {}", self.spec.gap_ms, self.spec.aggregation)
+    }
+
+    fn needs_source(&self) -> bool {
+        self.spec.late.is_some()
     }
 
     fn on_batch(&mut self, batch: EventBatch, out: &mut Output) -> Result<()> {

@@ -8,14 +8,11 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, RecordBatch, UInt32Array};
 use arrow::compute::take;
 use arrow::datatypes::{FieldRef, Schema, SchemaRef};
-use datafusion::logical_expr::EmitTo;
-use datafusion::physical_plan::aggregates::group_values::{GroupValues, new_group_values};
-use datafusion::physical_plan::aggregates::order::GroupOrdering;
 use tidemill_core::{Result, Watermark};
 
 use snapshot::Unsaved;
 
-use crate::engine_error;
+use crate::aggregate::Keys;
 use crate::metrics::LateReason;
 use crate::window::Window;
 
@@ -69,10 +66,15 @@ struct Session {
     state: State,
     /// The number of its key.
     key: u32,
+    /// The next session of the key, or [`NONE`].
+    next: SessionId,
 }
 
+/// No session has this number.
+const NONE: SessionId = SessionId::MAX;
+
 impl Session {
-    const FREE: Self = Self { window: Window { start_ms: 0, end_ms: 0 }, state: State::Free, key: 0 };
+    const FREE: Self = Self { window: Window { start_ms: 0, end_ms: 0 }, state: State::Free, key: 0, next: NONE };
 }
 
 /// The sessions of all keys of one subtask.
@@ -84,9 +86,9 @@ pub(super) struct Sessions {
     tracks_changes: bool,
     key_schema: SchemaRef,
     /// `None` where there is no key: then there is one, with number 0.
-    keys: Option<Box<dyn GroupValues>>,
-    /// By key: its sessions, open and remembered, in no order. Few: mostly one.
-    by_key: Vec<Vec<SessionId>>,
+    keys: Option<Keys>,
+    /// By key: the first of its sessions, open and remembered, in no order; each names the next. Few: mostly one.
+    by_key: Vec<SessionId>,
     sessions: Vec<Session>,
     free: Vec<SessionId>,
     /// By when it ends or takes no more rows, as it was once; checked against how it is when that is due.
@@ -103,7 +105,7 @@ impl Sessions {
     pub(super) fn new(gap_ms: i64, lateness_ms: i64, tracks_changes: bool, key: Vec<FieldRef>) -> Result<Self> {
         let key_schema = Arc::new(Schema::new(key));
         Ok(Self {
-            keys: new_keys(&key_schema)?,
+            keys: (!key_schema.fields().is_empty()).then(|| Keys::new(&key_schema)).transpose()?,
             gap_ms,
             lateness_ms,
             tracks_changes,
@@ -123,7 +125,7 @@ impl Sessions {
         match &mut self.keys {
             Some(keys) => {
                 let known = keys.len();
-                keys.intern(key, &mut self.key_numbers).map_err(engine_error)?;
+                keys.intern(key, &mut self.key_numbers)?;
                 self.note_new_keys(key, known)?;
             }
             None => {
@@ -131,8 +133,8 @@ impl Sessions {
                 self.key_numbers.resize(times.len(), 0);
             }
         }
-        let keys = self.keys.as_ref().map_or(1, |keys| keys.len());
-        self.by_key.resize(keys.max(self.by_key.len()), vec![]);
+        let keys = self.keys.as_ref().map_or(1, Keys::len);
+        self.by_key.resize(keys.max(self.by_key.len()), NONE);
         let key_numbers = std::mem::take(&mut self.key_numbers);
         let rows = key_numbers.iter().zip(times).zip(watermarks);
         let verdicts = rows.map(|((&key, &time), &watermark)| self.assign_row(key, time, Watermark(watermark)));
@@ -148,16 +150,16 @@ impl Sessions {
         }
         let mut found: Option<SessionId> = None;
         let mut closed: Option<Window> = None;
-        for position in 0..self.by_key[key].len() {
-            let id = self.by_key[key][position];
-            let session = &self.sessions[id as usize];
+        let mut next = self.by_key[key];
+        while let Some(session) = self.sessions.get(next as usize) {
+            let id = std::mem::replace(&mut next, session.next);
             // Two that touch are one, as in Flink.
             if session.window.start_ms > own.end_ms || session.window.end_ms < own.start_ms {
                 continue;
             }
             if self.ends_for(clock, session.window.end_ms) {
                 closed = closed.into_iter().chain([session.window]).min();
-            } else {
+            } else if found.is_none() {
                 found = Some(id);
             }
         }
@@ -189,7 +191,7 @@ impl Sessions {
     }
 
     fn open(&mut self, window: Window, key: usize) -> SessionId {
-        let session = Session { window, state: State::Open, key: number(key) };
+        let session = Session { window, state: State::Open, key: number(key), next: self.by_key[key] };
         let id = match self.free.pop() {
             Some(id) => {
                 self.sessions[id as usize] = session;
@@ -200,7 +202,7 @@ impl Sessions {
                 number(self.sessions.len() - 1)
             }
         };
-        self.by_key[key].push(id);
+        self.by_key[key] = id;
         self.due.entry(window.end_ms).or_default().push(id);
         self.unsaved.session(id);
         id
@@ -215,21 +217,24 @@ impl Sessions {
         }
         window.start_ms = window.start_ms.min(own.start_ms);
         window.end_ms = window.end_ms.max(own.end_ms);
-        let mut of_key = std::mem::take(&mut self.by_key[key]);
-        of_key.retain(|&other| {
-            let session = &mut self.sessions[other as usize];
+        let (mut before, mut next) = (NONE, self.by_key[key]);
+        while let Some(session) = self.sessions.get_mut(next as usize) {
+            let other = std::mem::replace(&mut next, session.next);
             let touches = session.window.start_ms <= own.end_ms && session.window.end_ms >= own.start_ms;
             if other == id || !session.state.is_live() || !touches {
-                return true;
+                before = other;
+                continue;
             }
             window.start_ms = window.start_ms.min(session.window.start_ms);
             window.end_ms = window.end_ms.max(session.window.end_ms);
             session.state = State::Merged(id);
             self.changed.remove(&other);
             self.unsaved.session(other);
-            false
-        });
-        self.by_key[key] = of_key;
+            match self.sessions.get_mut(before as usize) {
+                Some(before) => before.next = next,
+                None => self.by_key[key] = next,
+            }
+        }
         self.unsaved.session(id);
         let session = &mut self.sessions[id as usize];
         let later = window.end_ms > session.window.end_ms;
@@ -308,15 +313,15 @@ impl Sessions {
     pub(super) fn forget(&mut self, watermark: Watermark) -> Result<()> {
         let reach_ms = watermark.0.saturating_sub(session_reach_ms(self.gap_ms)).saturating_sub(self.gap_ms);
         let reach_ms = reach_ms.saturating_sub(self.lateness_ms);
-        let sessions = &self.sessions;
-        for of_key in &mut self.by_key {
-            of_key.retain(|&id| {
-                let session = &sessions[id as usize];
-                session.state.is_live() || session.window.end_ms >= reach_ms
-            });
-        }
+        self.by_key.fill(NONE);
         let mut kept = vec![false; self.sessions.len()];
-        self.by_key.iter().flatten().for_each(|&id| kept[id as usize] = true);
+        for (id, session) in self.sessions.iter_mut().enumerate() {
+            let remembered = session.state == State::Done && session.window.end_ms >= reach_ms;
+            if session.state.is_live() || remembered {
+                kept[id] = true;
+                session.next = std::mem::replace(&mut self.by_key[session.key as usize], number(id));
+            }
+        }
         // An end that was superseded may still name a session: keep it until then.
         self.due.values_mut().for_each(|ids| ids.retain(|&id| kept[id as usize]));
         self.due.retain(|_, ids| !ids.is_empty());
@@ -327,39 +332,32 @@ impl Sessions {
                 self.unsaved.session(number(id));
             }
         }
-        let used = self.by_key.iter().filter(|of_key| !of_key.is_empty()).count();
+        let used = self.by_key.iter().filter(|first| **first != NONE).count();
         if self.by_key.len() > 2 * used + SLACK_KEYS { self.forget_keys() } else { Ok(()) }
     }
 
-    /// Rebuilds the table of keys with those that have a session: DataFusion's can't remove one.
+    /// Rebuilds the table of keys with those that have a session: it can't remove one.
     fn forget_keys(&mut self) -> Result<()> {
         let Some(keys) = &mut self.keys else { return Ok(()) };
-        let used: Vec<usize> = (0..self.by_key.len()).filter(|&key| !self.by_key[key].is_empty()).collect();
+        let used: Vec<usize> = (0..self.by_key.len()).filter(|&key| self.by_key[key] != NONE).collect();
         let indices: UInt32Array = used.iter().map(|&key| number(key)).collect();
-        let columns = keys.emit(EmitTo::All).map_err(engine_error)?;
+        let columns = keys.take()?;
         let columns = columns.iter().map(|c| take(c, &indices, None)).collect::<Result<Vec<_>, _>>()?;
-        let mut rebuilt = new_keys(&self.key_schema)?;
-        if let Some(rebuilt) = &mut rebuilt {
-            rebuilt.intern(&columns, &mut self.key_numbers).map_err(engine_error)?;
-        }
-        let mut by_key = vec![vec![]; used.len()];
+        keys.intern(&columns, &mut self.key_numbers)?;
+        let mut by_key = vec![NONE; used.len()];
         for (old, &new) in used.iter().zip(&self.key_numbers) {
-            by_key[new] = std::mem::take(&mut self.by_key[*old]);
-            by_key[new].iter().for_each(|&id| self.sessions[id as usize].key = number(new));
+            by_key[new] = self.by_key[*old];
+            let mut next = by_key[new];
+            while let Some(session) = self.sessions.get_mut(next as usize) {
+                session.key = number(new);
+                next = session.next;
+            }
         }
         let schema = Arc::clone(&self.key_schema);
         self.unsaved.other_keys(|| Ok(RecordBatch::try_new(schema, columns)?), self.sessions.len())?;
-        self.keys = rebuilt;
         self.by_key = by_key;
         Ok(())
     }
-}
-
-fn new_keys(schema: &SchemaRef) -> Result<Option<Box<dyn GroupValues>>> {
-    if schema.fields().is_empty() {
-        return Ok(None);
-    }
-    new_group_values(Arc::clone(schema), &GroupOrdering::None).map(Some).map_err(engine_error)
 }
 
 fn number(index: usize) -> u32 {

@@ -66,8 +66,8 @@ impl Buffer {
     }
 
     fn load(&mut self, sessions: &Sessions, state: &mut State) -> Result<()> {
-        self.rows = without_sessions(ROWS, state.take(ROWS), &self.rows_schema, sessions)?;
-        self.states = fitting(STATES, state.take(STATES), &self.states_schema)?;
+        self.rows = without_sessions(ROWS, state.take(ROWS)?, &self.rows_schema, sessions)?;
+        self.states = fitting(STATES, state.take(STATES)?, &self.states_schema)?;
         for states in &self.states {
             check(STATES, states.column(0).as_primitive::<UInt32Type>().values(), sessions)?;
         }
@@ -91,7 +91,7 @@ impl Told {
     }
 
     fn load(&mut self, sessions: &Sessions, schema: &SchemaRef, state: &mut State) -> Result<()> {
-        for (number, batches) in state.take_all(TOLD) {
+        for (number, batches) in state.take_all(TOLD)? {
             for rows in without_sessions(TOLD, batches, schema, sessions)? {
                 self.rows.insert(number, rows);
             }

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
-use datafusion::execution::{SessionState, TaskContext};
+use datafusion::execution::memory_pool::FairSpillPool;
+use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::execution::{SessionState, SessionStateBuilder, TaskContext};
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use futures::StreamExt;
@@ -12,6 +14,7 @@ use futures::future::try_join_all;
 use tidemill_core::{Epoch, Error, EventBatch, Result, Watermark};
 use tidemill_runtime::connector::Sink;
 use tidemill_runtime::engine_error;
+use tidemill_runtime::key_groups::Spill;
 
 use super::LateRows;
 use super::dead_letter::DeadLetters;
@@ -35,16 +38,19 @@ pub struct BatchOutcome {
 /// Runs the statements one after the other, and those at once that share a scan. `late` leaves out, by statement, rows that a live run
 /// found late.
 ///
+/// What `spill` has no memory for lies on disk.
+///
 /// # Errors
 /// Nothing is written where one statement fails.
 pub async fn run(
     pipeline: &Pipeline,
     outputs: &dyn Outputs,
     late: &HashMap<Arc<str>, Arc<LateRows>>,
+    spill: Option<&Spill>,
     stop: impl Future<Output = ()>,
 ) -> Result<BatchOutcome> {
     let mut sinks = vec![];
-    let outcome = write_and_commit(pipeline, outputs, late, stop, &mut sinks).await;
+    let outcome = write_and_commit(pipeline, outputs, late, spill, stop, &mut sinks).await;
     if matches!(&outcome, Ok(outcome) if !outcome.stopped) {
         return outcome;
     }
@@ -62,6 +68,7 @@ async fn write_and_commit(
     pipeline: &Pipeline,
     outputs: &dyn Outputs,
     late: &HashMap<Arc<str>, Arc<LateRows>>,
+    spill: Option<&Spill>,
     stop: impl Future<Output = ()>,
     sinks: &mut Vec<Box<dyn Sink>>,
 ) -> Result<BatchOutcome> {
@@ -72,7 +79,7 @@ async fn write_and_commit(
     }
     let mut dead_letters = DeadLetters::open(pipeline, outputs)?;
     let outcome = tokio::select! {
-        outcome = write_all(pipeline, sinks, late, &mut dead_letters) => outcome.map(|()| false),
+        outcome = write_all(pipeline, sinks, late, spill, &mut dead_letters) => outcome.map(|()| false),
         () = stop => Ok(true),
     };
     let (more, rejected) = dead_letters.finish().await;
@@ -88,9 +95,10 @@ async fn write_all(
     pipeline: &Pipeline,
     sinks: &mut [Box<dyn Sink>],
     late: &HashMap<Arc<str>, Arc<LateRows>>,
+    spill: Option<&Spill>,
     dead_letters: &mut DeadLetters,
 ) -> Result<()> {
-    let state = pipeline.session.state();
+    let state = limited(pipeline.session.state(), spill).map_err(engine_error)?;
     let mut plans = vec![];
     for statement in &pipeline.statements {
         let plan = planned(statement, &state, late.get(&statement.name)).await;
@@ -120,6 +128,19 @@ async fn write_all(
         try_join_all(writes).await?;
     }
     Ok(())
+}
+
+/// The same session, whose operators take no more memory than there is; ours find where to spill in its configuration.
+fn limited(state: SessionState, spill: Option<&Spill>) -> datafusion::error::Result<SessionState> {
+    let Some(spill) = spill else { return Ok(state) };
+    // The rest is for what nobody counts: what is decoded, and what is on its way.
+    let bytes = usize::try_from(spill.limit.bytes() / 2).unwrap_or(usize::MAX);
+    let environment = RuntimeEnvBuilder::new()
+        .with_memory_pool(Arc::new(FairSpillPool::new(bytes)))
+        .with_temp_file_path(spill.folder.path());
+    let config = state.config().clone().with_extension(Arc::new(spill.clone()));
+    let builder = SessionStateBuilder::new_from_existing(state);
+    Ok(builder.with_config(config).with_runtime_env(environment.build_arc()?).build())
 }
 
 /// Everything is durable before anything is visible.

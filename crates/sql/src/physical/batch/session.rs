@@ -1,8 +1,10 @@
 //! Sessions as columns: each row with the bounds of its session.
 //!
 //! A session needs the rows of a key together, in the order of their times, and no order of the keys: [`keyed`] puts them
-//! so, which a sort by key and time would do in several times the time.
+//! so, which a sort by key and time would do in several times the time. Where there is no memory for all, [`apart`] has
+//! some keys at a time.
 
+mod apart;
 mod keyed;
 
 use std::fmt;
@@ -18,9 +20,10 @@ use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
 use futures::{StreamExt, TryStreamExt};
 use tidemill_core::EventTimes;
+use tidemill_runtime::key_groups::Spill;
 use tidemill_runtime::time_zone::TimeZone;
 
-use self::keyed::KeyedRows;
+use self::apart::Rows;
 use super::LateRows;
 
 /// What a session function does to rows.
@@ -106,7 +109,8 @@ impl ExecutionPlan for SessionExec {
     }
 
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        let mut rows = KeyedRows::new(self.columns.clone(), &self.input.schema())?;
+        let spill = context.session_config().get_extension::<Spill>();
+        let mut rows = Rows::new(self.columns.clone(), self.input.schema(), context.memory_pool(), spill)?;
         let mut input = self.input.execute(partition, Arc::clone(&context))?;
         let batch_rows = context.session_config().batch_size();
         let sessions = async move {

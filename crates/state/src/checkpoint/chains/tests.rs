@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, Int64Array};
+use arrow::array::{ArrayRef, Int64Array, RecordBatch};
 
 use super::super::manifest::SectionParts;
 use super::*;
@@ -45,10 +45,10 @@ fn what_has_not_changed_is_named_where_it_stands() {
     changes.replace(Section::new("pane", 3), vec![batch(8)]);
     changes.append(Section::new("pane", 4), batch(9));
     let chains = next(Some(&last), vec![("a".to_owned(), changes)]);
-    assert_eq!(of_pane(&chains, 1), Some(vec![Link::Old(part(1, 10)), Link::New(batch(7))]));
+    assert_eq!(of_pane(&chains, 1), Some(vec![Link::Old(part(1, 10)), Link::New(Rows::Here(batch(7)))]));
     assert_eq!(of_pane(&chains, 2), None);
-    assert_eq!(of_pane(&chains, 3), Some(vec![Link::New(batch(8))]));
-    assert_eq!(of_pane(&chains, 4), Some(vec![Link::New(batch(9))]));
+    assert_eq!(of_pane(&chains, 3), Some(vec![Link::New(Rows::Here(batch(8)))]));
+    assert_eq!(of_pane(&chains, 4), Some(vec![Link::New(Rows::Here(batch(9)))]));
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn many_parts_become_one() {
     let mut changes = StateChanges::default();
     changes.append(Section::new("pane", 1), batch(7));
     let chains = next(Some(&manifest(&[(1, &parts)], &files)), vec![("a".to_owned(), changes)]);
-    assert_eq!(of_pane(&chains, 1), Some(vec![Link::Merged(parts.clone()), Link::New(batch(7))]));
+    assert_eq!(of_pane(&chains, 1), Some(vec![Link::Merged(parts.clone()), Link::New(Rows::Here(batch(7)))]));
     let chains = next(Some(&manifest(&[(1, &parts[..31])], &files)), vec![]);
     assert_eq!(of_pane(&chains, 1).unwrap().len(), 31);
 }

@@ -37,7 +37,7 @@ fn snapshot(epoch: u64, changes: Vec<(Owner, StateChanges)>) -> Snapshot {
 
 /// The rows of the sections of owner `a`, by pane, in order.
 fn panes(mut state: BTreeMap<Owner, State>) -> Vec<(i64, Vec<i64>)> {
-    let panes = state.remove("a").unwrap_or_default().take_all("pane");
+    let panes = state.remove("a").unwrap_or_default().take_all("pane").unwrap();
     let rows = |batches: Vec<RecordBatch>| {
         let column =
             |batch: &RecordBatch| batch.column(0).as_any().downcast_ref::<Int64Array>().unwrap().values().to_vec();

@@ -104,7 +104,7 @@ fn groups_of_others_are_refused() {
     assert!(error.message().starts_with("the section 'groups' of the state does not fit: "), "{error}");
 
     let mut elsewhere = StateChanges::default();
-    elsewhere.replace(Section::new(GROUPS, 1), twins.state().take(Section::new(GROUPS, 0)));
+    elsewhere.replace(Section::new(GROUPS, 1), twins.state().take(Section::new(GROUPS, 0)).unwrap());
     let mut state = State::default();
     state.apply(elsewhere);
     let error = group(true).restore(state).unwrap_err();

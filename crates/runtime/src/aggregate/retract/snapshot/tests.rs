@@ -128,7 +128,7 @@ fn groups_of_others_are_refused() {
     assert_eq!(error.kind(), ErrorKind::Data);
     assert!(error.message().starts_with("the section 'groups' of the state does not fit: "), "{error}");
 
-    let groups = twins.state().take(Section::new(GROUPS, 0));
+    let groups = twins.state().take(Section::new(GROUPS, 0)).unwrap();
     let twice = RecordBatch::try_new(
         groups[0].schema(),
         std::iter::once(Arc::new(UInt32Array::from(vec![1])) as ArrayRef)

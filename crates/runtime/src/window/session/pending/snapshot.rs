@@ -36,7 +36,7 @@ impl Pending {
         schema: &SchemaRef,
         state: &mut State,
     ) -> Result<()> {
-        for (number, batches) in state.take_all(PENDING) {
+        for (number, batches) in state.take_all(PENDING)? {
             for batch in batches {
                 self.batches.insert(number, restored(&batch, with_source, schema)?);
             }

@@ -5,12 +5,11 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, Int64Array, RecordBatch, UInt8Array, UInt32Array};
 use arrow::compute::take;
 use arrow::datatypes::{DataType, Field, Int64Type, Schema, SchemaRef, UInt8Type, UInt32Type};
-use datafusion::logical_expr::EmitTo;
 use tidemill_core::{Error, Result};
 use tidemill_state::{Section, State as SavedState, StateChanges};
 
-use super::{Session, SessionId, Sessions, State, number};
-use crate::engine_error;
+use super::{NONE, Session, SessionId, Sessions, State, number};
+use crate::aggregate::Keys;
 use crate::operator::fitting;
 use crate::operator::pages::{PageChange, Pages};
 use crate::window::Window;
@@ -95,11 +94,11 @@ impl Sessions {
         Ok(())
     }
 
-    /// The keys by their number. DataFusion's table gives them only all at once, and no longer has them then.
+    /// The keys by their number. The table gives them only all at once, and no longer has them then.
     fn all_keys(&mut self) -> Result<Option<RecordBatch>> {
         let Some(keys) = &mut self.keys else { return Ok(None) };
-        let columns = keys.emit(EmitTo::All).map_err(engine_error)?;
-        keys.intern(&columns, &mut self.key_numbers).map_err(engine_error)?;
+        let columns = keys.take()?;
+        keys.intern(&columns, &mut self.key_numbers)?;
         Ok(Some(RecordBatch::try_new(Arc::clone(&self.key_schema), columns)?))
     }
 
@@ -118,8 +117,8 @@ impl Sessions {
     }
 
     pub(in crate::window::session) fn load(&mut self, state: &mut SavedState) -> Result<()> {
-        self.load_keys(state.take(KEYS))?;
-        for (page, batches) in state.take_all(SESSIONS) {
+        self.load_keys(state.take(KEYS)?)?;
+        for (page, batches) in state.take_all(SESSIONS)? {
             for rows in fitting(SESSIONS, batches, &schema())? {
                 self.load_rows(page, &rows)?;
             }
@@ -135,12 +134,12 @@ impl Sessions {
         for rows in fitting(KEYS, batches, &self.key_schema)? {
             let Some(keys) = &mut self.keys else { return Err(damaged(KEYS, "holds keys where there are none")) };
             let known = keys.len();
-            keys.intern(rows.columns(), &mut self.key_numbers).map_err(engine_error)?;
+            keys.intern(rows.columns(), &mut self.key_numbers)?;
             if !self.key_numbers.iter().copied().eq(known..known + rows.num_rows()) {
                 return Err(damaged(KEYS, "holds a key twice"));
             }
         }
-        self.by_key.resize(self.keys.as_ref().map_or(1, |keys| keys.len()), vec![]);
+        self.by_key.resize(self.keys.as_ref().map_or(1, Keys::len), NONE);
         Ok(())
     }
 
@@ -161,7 +160,7 @@ impl Sessions {
             let window = Window { start_ms: starts.value(row), end_ms: ends.value(row) };
             let merged_into = merged_into.is_valid(row).then(|| merged_into.value(row));
             let state = decoded(codes.value(row), merged_into)?;
-            self.sessions[id as usize] = Session { window, state, key: keys.value(row) };
+            self.sessions[id as usize] = Session { window, state, key: keys.value(row), next: NONE };
             match changed.value(row) {
                 true => self.changed.insert(id),
                 false => self.changed.remove(&id),
@@ -173,7 +172,7 @@ impl Sessions {
 
     /// Puts a session that was read where it is looked for.
     fn index(&mut self, id: SessionId) -> Result<()> {
-        let Session { window, state, key } = self.sessions[id as usize];
+        let Session { window, state, key, .. } = self.sessions[id as usize];
         let due_ms = match state {
             State::Open => Some(window.end_ms),
             State::Fired => Some(window.end_ms.saturating_add(self.lateness_ms)),
@@ -188,8 +187,9 @@ impl Sessions {
         if let Some(due_ms) = due_ms {
             self.due.entry(due_ms).or_default().push(id);
         }
-        let of_key = self.by_key.get_mut(key as usize);
-        of_key.ok_or_else(|| damaged(SESSIONS, "holds a session without its key"))?.push(id);
+        let first = self.by_key.get_mut(key as usize);
+        let first = first.ok_or_else(|| damaged(SESSIONS, "holds a session without its key"))?;
+        self.sessions[id as usize].next = std::mem::replace(first, id);
         Ok(())
     }
 
@@ -202,7 +202,7 @@ impl Sessions {
     #[cfg(test)]
     pub(in crate::window::session) fn held(&self) -> (usize, usize, usize) {
         let sessions = self.sessions.iter().filter(|session| session.state != State::Free).count();
-        (self.keys.as_ref().map_or(0, |keys| keys.len()), sessions, self.changed.len())
+        (self.keys.as_ref().map_or(0, Keys::len), sessions, self.changed.len())
     }
 
     /// Whether some have got rows since it was last asked.

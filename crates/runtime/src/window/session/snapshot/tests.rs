@@ -172,7 +172,7 @@ fn a_state_that_does_not_fit_is_refused() {
     twins.watermark(Watermark(1));
     twins.barrier();
     let mut state = twins.state();
-    state.take(Section::new("sessions", 0));
+    state.take(Section::new("sessions", 0)).unwrap();
     let error = operator(PLAIN).restore(state).unwrap_err();
     let section = if twins.twin.buffer.rows.is_empty() { "states" } else { "rows" };
     assert_eq!(error.message(), format!("the section '{section}' of the state speaks of session 0, which is none"));

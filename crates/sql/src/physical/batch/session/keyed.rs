@@ -21,7 +21,6 @@ pub(super) struct KeyedRows {
     kept_schema: SchemaRef,
     /// `None` where all rows have one key.
     keys: Option<Box<dyn GroupValues>>,
-    /// The columns that stay.
     batches: Vec<RecordBatch>,
     /// By row.
     key_numbers: Vec<u32>,
@@ -59,8 +58,13 @@ impl KeyedRows {
         // A number is at most that of the rows, and those are counted when they are put in order.
         self.key_numbers.extend(self.numbers.iter().map(|&number| number as u32));
         self.times.extend(rows.column(self.columns.time).as_primitive::<TimestampMillisecondType>().values());
-        self.batches.push(rows.project(&self.columns.kept)?);
+        self.batches.push(rows);
         Ok(())
+    }
+
+    /// The rows again.
+    pub(super) fn into_batches(self) -> Vec<RecordBatch> {
+        self.batches
     }
 
     /// Rows that have a time and are not to be left out.
@@ -89,7 +93,10 @@ impl KeyedRows {
         let order = order(keys, &self.key_numbers, &self.times);
         let sessions = sessions(&order, &self.key_numbers, &self.times, self.columns.gap_ms);
         let batches = std::mem::take(&mut self.batches);
-        let rows = concat_batches(&self.kept_schema, &batches)?;
+        let kept: Vec<_> = batches.iter().map(|rows| rows.project(&self.columns.kept)).collect::<Result<_, _>>()?;
+        drop(batches);
+        let rows = concat_batches(&self.kept_schema, &kept)?;
+        drop(kept);
         let open = (0, Window { start_ms: 0, end_ms: 0 });
         let Self { columns, time_zone, .. } = self;
         Ok(Sessions { columns, time_zone, rows, order, sessions: sessions.into_iter(), open, batch_rows, done: 0 })

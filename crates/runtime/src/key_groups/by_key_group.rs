@@ -1,0 +1,332 @@
+//! The operator of a subtask whose keyed state is in groups.
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use tidemill_core::{Epoch, EventBatch, Result, Watermark};
+use tidemill_state::{State, StateChanges};
+
+use super::deal::deal;
+use super::key_group::KeyGroup;
+use super::limit::Spill;
+use super::together::put_together;
+use crate::exchange::KEY_GROUPS;
+use crate::graph::MakeOperator;
+use crate::operator::{Operator, Output};
+
+/// So many rows are emitted before they are sent on.
+const PIECE_ROWS: usize = 64 * 1024;
+
+/// A spilled group's turn comes when so many bytes wait, or half as many as it has: then what is read and written is in
+/// proportion to what came.
+const TURN_BYTES: u64 = if cfg!(test) { 256 } else { 4 << 20 };
+
+/// While rows keep coming, turns that nothing but time demands take at most a fifth of it.
+const TURN_PAUSE: u32 = 4;
+
+/// And come at most so often.
+const SHORTEST_PAUSE: Duration = Duration::from_millis(500);
+
+/// An operator for each key group.
+pub(crate) struct ByKeyGroup {
+    // Configuration.
+    make: MakeOperator,
+    /// The columns of the key, in the input.
+    key: Vec<usize>,
+    /// Where there is a limit of memory.
+    spill: Option<Spill>,
+    /// Never given anything: what operators made alike say of themselves.
+    sample: Box<dyn Operator>,
+    // State.
+    groups: Vec<KeyGroup>,
+    watermark: Watermark,
+    /// The last barrier's.
+    epoch: Epoch,
+    /// The groups in memory that have not finished with the watermark.
+    behind: VecDeque<usize>,
+    /// Whether snapshots are taken: then they are told what has changed.
+    noted: bool,
+    uses: u64,
+    // Processing time: never part of a snapshot.
+    turn_due: Option<Instant>,
+}
+
+impl ByKeyGroup {
+    pub(crate) fn new(make: MakeOperator, key: Vec<usize>, spill: Option<Spill>) -> Result<Self> {
+        Ok(Self {
+            sample: make()?,
+            make,
+            key,
+            spill,
+            groups: (0..KEY_GROUPS).map(|_| KeyGroup::unused()).collect(),
+            watermark: Watermark::MIN,
+            epoch: Epoch::default(),
+            behind: VecDeque::new(),
+            noted: false,
+            uses: 0,
+            turn_due: None,
+        })
+    }
+
+    fn has_room(&self, bytes: u64) -> bool {
+        self.spill.as_ref().is_none_or(|spill| spill.limit.has_room(bytes))
+    }
+
+    /// Rows for one group.
+    fn give(&mut self, number: usize, batch: EventBatch, out: &mut Output) -> Result<()> {
+        let group = &self.groups[number];
+        if group.operator.is_some() || self.has_room(group.needed_bytes()) {
+            self.bring(number, out)?;
+            return self.groups[number].take(batch, out);
+        }
+        let (before, with_source) = (self.watermark, self.sample.needs_source());
+        let group = &mut self.groups[number];
+        group.inbox.push(before, batch);
+        if let Some(spill) = &self.spill {
+            let allowed = (spill.limit.bytes() / 1024).clamp(16 << 10, 1 << 20);
+            group.inbox.spill(allowed, with_source, &spill.folder)?;
+        }
+        match group.inbox.bytes() >= TURN_BYTES.max(group.state.bytes() / 2) {
+            true => self.take_turn(number, out),
+            false => Ok(()),
+        }
+    }
+
+    /// Has a group in memory.
+    fn bring(&mut self, number: usize, out: &mut Output) -> Result<()> {
+        let group = &mut self.groups[number];
+        if group.operator.is_none() {
+            self.uses += 1;
+            group.since = self.uses;
+            group.load(&self.make, self.spill.is_some(), out)?;
+        }
+        Ok(())
+    }
+
+    /// Gives a spilled group all that waits for it.
+    fn take_turn(&mut self, number: usize, out: &mut Output) -> Result<()> {
+        let needed = self.groups[number].needed_bytes();
+        while !self.has_room(needed) && self.spill_one(out)? {}
+        self.bring(number, out)?;
+        self.groups[number].reach(self.watermark, out)?;
+        self.relieve(out)
+    }
+
+    /// Spills groups until the limit holds, or one is left.
+    fn relieve(&mut self, out: &mut Output) -> Result<()> {
+        while !self.has_room(0) && self.in_memory().count() > 1 && self.spill_one(out)? {}
+        Ok(())
+    }
+
+    fn in_memory(&self) -> impl Iterator<Item = usize> {
+        (0..self.groups.len()).filter(|&number| self.groups[number].operator.is_some())
+    }
+
+    /// Spills the group that was the last to come: the others stay, and need never be read again.
+    fn spill_one(&mut self, out: &mut Output) -> Result<bool> {
+        let Some(number) = self.in_memory().max_by_key(|&number| self.groups[number].since) else { return Ok(false) };
+        let Some(mut operator) = self.groups[number].operator.take() else { return Ok(false) };
+        // What it holds back would not be in a snapshot.
+        operator.on_barrier(self.epoch, out)?;
+        let mut changes = StateChanges::default();
+        operator.snapshot(&mut changes)?;
+        drop(operator);
+        self.keep(number, changes)?;
+        Ok(true)
+    }
+
+    /// Writes what has changed in a group where the rest of it is.
+    fn keep(&mut self, number: usize, mut changes: StateChanges) -> Result<()> {
+        let group = &mut self.groups[number];
+        if let Some(spill) = &self.spill {
+            changes = changes.spilled(&spill.folder)?;
+            group.state.apply(changes.clone());
+            group.state.compact(&spill.folder)?;
+        }
+        if self.noted {
+            group.untold.extend(changes);
+        }
+        Ok(())
+    }
+
+    /// The spilled group that is most behind.
+    fn next_turn(&self) -> Option<usize> {
+        let is_behind =
+            |group: &KeyGroup| group.is_spilled() && (group.watermark < self.watermark || !group.inbox.is_empty());
+        let behind = (0..self.groups.len()).filter(|&number| is_behind(&self.groups[number]));
+        behind.min_by_key(|&number| (self.groups[number].watermark, self.groups[number].since))
+    }
+
+    /// Lets the group have its turn that is most behind, if one is.
+    fn take_next_turn(&mut self, out: &mut Output) -> Result<()> {
+        let Some(number) = self.next_turn() else { return Ok(()) };
+        let begun = Instant::now();
+        self.take_turn(number, out)?;
+        let took = begun.elapsed();
+        self.turn_due = Some(begun + took + (took * TURN_PAUSE).max(SHORTEST_PAUSE));
+        Ok(())
+    }
+
+    /// A new watermark: groups in memory have it to finish, and those that were never used have nothing to do with it.
+    fn begin(&mut self, watermark: Watermark) {
+        self.watermark = watermark;
+        for (number, group) in self.groups.iter_mut().enumerate() {
+            match group.is_unused() {
+                true => group.watermark = watermark,
+                false => self.behind.push_back(number),
+            }
+        }
+    }
+
+    /// Lets a group emit a part of what the watermark completes, if it is in memory or has room there. Whether that is all.
+    fn advance(&mut self, number: usize, out: &mut Output) -> Result<bool> {
+        let group = &self.groups[number];
+        if group.operator.is_none() {
+            if !self.has_room(group.needed_bytes()) {
+                return Ok(true);
+            }
+            self.bring(number, out)?;
+        }
+        let group = &mut self.groups[number];
+        if group.watermark < self.watermark {
+            group.step(self.watermark, out)?;
+        }
+        Ok(group.watermark >= self.watermark)
+    }
+
+    fn each_in_memory(&mut self, mut call: impl FnMut(&mut (dyn Operator + 'static)) -> Result<()>) -> Result<()> {
+        self.groups.iter_mut().filter_map(|group| group.operator.as_deref_mut()).try_for_each(&mut call)
+    }
+}
+
+/// Does something whose output leaves in few batches.
+fn together(out: &mut Output, work: impl FnOnce(&mut Output) -> Result<()>) -> Result<()> {
+    let mut emitted = Output::default();
+    work(&mut emitted)?;
+    put_together(emitted.take(), out)
+}
+
+/// The name under which a group's state is told.
+fn prefix(number: usize) -> String {
+    format!("{number:03}")
+}
+
+impl Operator for ByKeyGroup {
+    fn describe(&self) -> String {
+        self.sample.describe()
+    }
+
+    fn unbounded_state(&self) -> Option<String> {
+        self.sample.unbounded_state()
+    }
+
+    fn needs_source(&self) -> bool {
+        self.sample.needs_source()
+    }
+
+    fn on_batch(&mut self, batch: EventBatch, out: &mut Output) -> Result<()> {
+        together(out, |out| {
+            for (number, rows) in deal(&batch, &self.key)? {
+                self.give(number, rows, out)?;
+            }
+            drop(batch);
+            self.relieve(out)
+        })
+    }
+
+    fn on_watermark(&mut self, watermark: Watermark, out: &mut Output) -> Result<()> {
+        together(out, |out| {
+            if watermark > self.watermark {
+                self.begin(watermark);
+            }
+            while let Some(&number) = self.behind.front() {
+                if self.advance(number, out)? {
+                    self.behind.pop_front();
+                }
+                if out.rows() >= PIECE_ROWS {
+                    return Ok(());
+                }
+            }
+            if watermark == Watermark::MAX {
+                self.take_next_turn(out)?;
+            }
+            self.relieve(out)
+        })
+    }
+
+    fn unfinished(&self) -> bool {
+        !self.behind.is_empty() || (self.watermark == Watermark::MAX && self.next_turn().is_some())
+    }
+
+    fn reached(&self, watermark: Watermark) -> Watermark {
+        let spilled = self.groups.iter().filter(|group| group.is_spilled()).map(|group| group.watermark);
+        self.sample.reached(spilled.min().map_or(watermark, |spilled| spilled.min(watermark)))
+    }
+
+    fn on_pause(&mut self, out: &mut Output) -> Result<()> {
+        together(out, |out| {
+            self.each_in_memory(|operator| operator.on_pause(out))?;
+            self.take_next_turn(out)
+        })
+    }
+
+    fn timer(&self) -> Option<Instant> {
+        let turn = self.next_turn().map(|_| self.turn_due.unwrap_or_else(Instant::now));
+        self.groups.iter().filter_map(|group| group.operator.as_ref()?.timer()).chain(turn).min()
+    }
+
+    fn on_timer(&mut self, now: Instant, out: &mut Output) -> Result<()> {
+        together(out, |out| {
+            self.each_in_memory(|operator| match operator.timer() {
+                Some(due) if due <= now => operator.on_timer(now, out),
+                _ => Ok(()),
+            })?;
+            match self.turn_due {
+                Some(due) if due > now => Ok(()),
+                _ => self.take_next_turn(out),
+            }
+        })
+    }
+
+    fn on_barrier(&mut self, epoch: Epoch, out: &mut Output) -> Result<()> {
+        self.epoch = epoch;
+        together(out, |out| self.each_in_memory(|operator| operator.on_barrier(epoch, out)))
+    }
+
+    fn snapshot(&mut self, changes: &mut StateChanges) -> Result<()> {
+        let with_source = self.sample.needs_source();
+        let first = !std::mem::replace(&mut self.noted, true);
+        for number in 0..self.groups.len() {
+            let mut own = StateChanges::default();
+            if let Some(operator) = &mut self.groups[number].operator {
+                operator.snapshot(&mut own)?;
+            }
+            self.keep(number, own)?;
+            let group = &mut self.groups[number];
+            let mut told = std::mem::take(&mut group.untold);
+            if first && self.spill.is_some() {
+                told = group.state.changes();
+            }
+            group.inbox.save(with_source, &mut told)?;
+            changes.extend(told.under(&prefix(number)));
+        }
+        Ok(())
+    }
+
+    fn restore(&mut self, mut state: State) -> Result<()> {
+        self.noted = true;
+        for number in 0..self.groups.len() {
+            let mut own = state.take_under(&prefix(number));
+            let group = &mut self.groups[number];
+            group.inbox.load(&mut own)?;
+            group.state = match &self.spill {
+                Some(spill) => own.spilled(&spill.folder)?,
+                None => own,
+            };
+        }
+        state.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests;
