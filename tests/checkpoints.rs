@@ -49,6 +49,14 @@ fn copied(folder: &Path) -> Vec<u64> {
     numbers
 }
 
+/// The lines of the files of a table, sorted.
+fn lines(folder: &Path) -> Vec<String> {
+    let texts = names(folder).into_iter().map(|name| fs::read_to_string(folder.join(name)).unwrap());
+    let mut lines: Vec<String> = texts.flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>()).collect();
+    lines.sort();
+    lines
+}
+
 fn all_numbers() -> Vec<u64> {
     (0..ROWS as u64).collect()
 }
@@ -143,6 +151,42 @@ fn a_job_that_has_changed_is_refused_with_what_differs() {
     fs::write(folder.join("q.sql"), sql.replace("'30 ms'", "'50 ms'")).unwrap();
     assert_eq!(run(folder, &RUN).code, Some(0));
     assert_eq!(copied(folder), all_numbers());
+}
+
+/// The job goes on, one of its tables has ended, and has completed its windows.
+#[test]
+fn rows_that_are_added_to_a_table_that_has_ended_are_late() {
+    let folder = fresh();
+    let folder = folder.path();
+    let sql = "SET 'tidemill.late-output.hourly' = 'late';
+CREATE TABLE orders (category STRING, ts TIMESTAMP(3), WATERMARK FOR ts AS ts)
+  WITH ('connector' = 'filesystem', 'path' = 'in', 'format' = 'json');
+CREATE TABLE hourly (window_start TIMESTAMP(3), orders BIGINT) WITH ('connector' = 'filesystem', 'path' = 'hourly', 'format' = 'json');
+CREATE TABLE late (category STRING, late_reason STRING) WITH ('connector' = 'filesystem', 'path' = 'late', 'format' = 'json');
+INSERT INTO hourly SELECT window_start, count(*) FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' HOUR))
+  GROUP BY window_start, window_end;
+";
+    fs::write(folder.join("q.sql"), numbers(sql)).unwrap();
+    fs::create_dir(folder.join("in")).unwrap();
+    let order = |name: &str, category: &str| {
+        let row = format!("{{\"category\":\"{category}\",\"ts\":\"2026-11-29 10:00:00\"}}\n");
+        fs::write(folder.join("in").join(name), row).unwrap();
+    };
+    order("a.json", "toys");
+    let running = started(folder);
+    let hour = r#"{"window_start":"2026-11-29 10:00:00.000","orders":1}"#;
+    let begun = Instant::now();
+    let visible = || names(&folder.join("hourly")).iter().any(|name| !name.starts_with('.'));
+    while !visible() {
+        assert!(begun.elapsed() < PATIENCE, "the window does not come");
+        sleep(Duration::from_millis(5));
+    }
+    interrupt(running);
+    order("b.json", "books");
+    let second = run(folder, &RUN);
+    assert_eq!(second.code, Some(0), "{}", second.stderr);
+    assert_eq!(lines(&folder.join("hourly")), [hour]);
+    assert_eq!(lines(&folder.join("late")), [r#"{"category":"books","late_reason":"late"}"#]);
 }
 
 #[test]

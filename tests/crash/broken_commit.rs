@@ -3,7 +3,7 @@
 
 use std::env;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,7 +22,14 @@ use tidemill_state::checkpoint::{Place, Retention};
 use tokio::runtime::Runtime;
 
 /// Says that the test is to be this program, with that parallelism.
-pub const VARIABLE: &str = "TIDEMILL_TEST_BROKEN_COMMIT";
+const VARIABLE: &str = "TIDEMILL_TEST_BROKEN_COMMIT";
+
+/// This program, ready to be started in a folder.
+pub fn program_in(folder: &Path, parallelism: &str) -> Command {
+    let mut command = Command::new(env::current_exe().unwrap());
+    command.current_dir(folder).env(VARIABLE, parallelism);
+    command
+}
 
 /// Runs `q.sql` of the working directory, where the test wants that.
 pub fn program() -> Option<ExitCode> {

@@ -1,7 +1,6 @@
 //! One job: its input, its SQL, and what it is to commit.
 
 use std::collections::BTreeMap;
-use std::env;
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
@@ -11,7 +10,7 @@ use tempfile::TempDir;
 use tidemill_tests::folder::fresh;
 use tidemill_tests::program::Program;
 
-use super::broken_commit::VARIABLE;
+use super::broken_commit::program_in;
 use super::output::committed;
 
 /// Rows of each of the two files.
@@ -121,9 +120,7 @@ impl Job {
 
     /// The same run by a program whose sinks commit before the checkpoint is there.
     pub fn broken_program(&self) -> Command {
-        let mut command = Command::new(env::current_exe().unwrap());
-        command.current_dir(self.folder()).env(VARIABLE, &self.parallelism);
-        command
+        program_in(self.folder(), &self.parallelism)
     }
 }
 

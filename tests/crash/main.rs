@@ -3,22 +3,26 @@
 //!
 //! A real process over files, with windows, sessions, an updating Top-N and updating groups. Half of the kills come at
 //! times drawn by a seed, the others when a file appears that tells what the process is at. What a kill has hit is told
-//! afterwards by what it has left. `cargo xtask crash --rounds N --seed S` draws more, or the same again.
+//! afterwards by what it has left. And a folder that is followed, whose sink somebody looks at meanwhile ([`followed`]).
+//! `cargo xtask crash --rounds N --seed S` draws more, or the same again.
 
 // Helpers of tests fail as tests do.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod broken_commit;
+mod followed;
 mod job;
 mod killer;
 mod output;
 
 use std::collections::BTreeMap;
 use std::env;
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use libtest_mimic::{Arguments, Trial};
+use tidemill_tests::folder::{fresh, names};
 use tidemill_tests::program::Program;
 
 use job::Job;
@@ -38,6 +42,14 @@ fn main() -> ExitCode {
         }),
         Trial::test("a_commit_that_is_not_atomic_is_caught", || {
             a_broken_commit_is_caught();
+            Ok(())
+        }),
+        Trial::test("a_followed_folder_is_written_whole_at_every_moment", || {
+            a_followed_folder_is_written_whole();
+            Ok(())
+        }),
+        Trial::test("a_reader_catches_a_commit_that_is_not_atomic", || {
+            a_reader_catches_a_broken_commit();
             Ok(())
         }),
     ];
@@ -103,4 +115,37 @@ fn a_broken_commit_is_caught() {
         }
     }
     panic!("20 jobs whose commit is not atomic gave the right answer");
+}
+
+fn a_followed_folder_is_written_whole() {
+    let mut killer = Killer::new(seed());
+    let folder = fresh();
+    followed::prepare(folder.path());
+    let program = Program::in_folder(folder.path());
+    let parallelism = (1 + killer.draw() % 3).to_string();
+    let command = || program.command(&["run", "q.sql", "--data-dir", "data", "--parallelism", &parallelism]);
+    let kills = followed::run(folder.path(), &mut killer, command).unwrap();
+    println!("{kills} kills");
+    assert!(kills >= 3, "the job was killed {kills} times only");
+    assert_eq!(hidden_files(folder.path()), [""; 0]);
+}
+
+fn hidden_files(folder: &Path) -> Vec<String> {
+    let tables = names(&folder.join("out")).into_iter();
+    let files = tables.flat_map(|table| names(&folder.join("out").join(table)));
+    files.filter(|name| name.starts_with('.')).collect()
+}
+
+fn a_reader_catches_a_broken_commit() {
+    let mut killer = Killer::new(seed());
+    for _ in 0..10 {
+        let folder = fresh();
+        followed::prepare(folder.path());
+        let command = || broken_commit::program_in(folder.path(), "2");
+        if let Err(seen) = followed::run(folder.path(), &mut killer, command) {
+            println!("{seen}");
+            return;
+        }
+    }
+    panic!("10 jobs whose commit is not atomic looked right at every moment");
 }

@@ -2,9 +2,9 @@
 //!
 //! It runs in Python, from the environment that `scripts/test` makes.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 
 use crate::duckdb::python;
 
@@ -14,7 +14,17 @@ pub const BUCKET: &str = "shop";
 /// A running service; it ends with the test.
 pub struct S3 {
     server: Child,
+    said: BufReader<ChildStdout>,
     port: u16,
+}
+
+/// What happens to a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// It is answered with an error that repeating it would not mend.
+    Refuse,
+    /// It is never answered.
+    Hang,
 }
 
 impl S3 {
@@ -42,9 +52,37 @@ impl S3 {
         command.arg("-I").arg(script).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut server = command.spawn().expect("run scripts/test once, which installs moto for the tests");
         let mut port = String::new();
-        let stdout = server.stdout.take().expect("standard output is a pipe");
-        BufReader::new(stdout).read_line(&mut port).expect("the service tells its port");
-        Self { server, port: port.trim().parse().expect("the service tells its port") }
+        let mut said = BufReader::new(server.stdout.take().expect("standard output is a pipe"));
+        said.read_line(&mut port).expect("the service tells its port");
+        Self { server, said, port: port.trim().parse().expect("the service tells its port") }
+    }
+
+    /// From now on requests go wrong that have all the `words` in their method, path, query or body.
+    ///
+    /// # Panics
+    /// If the service has ended.
+    pub fn fault(&mut self, fault: Fault, words: &[&str]) {
+        let fault = match fault {
+            Fault::Refuse => "refuse",
+            Fault::Hang => "hang",
+        };
+        self.tell(&format!("{fault} {}", words.join(" ")));
+    }
+
+    /// From now on all is well again, but for requests that hang.
+    ///
+    /// # Panics
+    /// If the service has ended.
+    pub fn mend(&mut self) {
+        self.tell("mend");
+    }
+
+    fn tell(&mut self, line: &str) {
+        let stdin = self.server.stdin.as_mut().expect("standard input is a pipe");
+        stdin.write_all(format!("{line}\n").as_bytes()).expect("the service listens");
+        let mut heard = String::new();
+        self.said.read_line(&mut heard).expect("the service answers");
+        assert_eq!(heard, "ok\n");
     }
 
     /// Where it is.

@@ -83,7 +83,11 @@ pub async fn run(graph: JobGraph, options: RunOptions, stop: impl Future<Output 
     if checkpoints.finished() {
         return Ok(Outcome { stopped: false, was_finished: true, metrics: graph.metrics });
     }
-    checkpoints.begin(&sinks).await?;
+    let mut stop = std::pin::pin!(stop);
+    tokio::select! {
+        begun = checkpoints.begin(&sinks) => begun?,
+        () = &mut stop => return Ok(Outcome { stopped: true, was_finished: false, metrics: graph.metrics }),
+    }
     job.spawn(&graph, &run, sinks, &line)?;
     drop(line);
 
@@ -98,19 +102,15 @@ pub async fn run(graph: JobGraph, options: RunOptions, stop: impl Future<Output 
     let mut looks = stalls.filter(|_| windowed).map(Looks::new);
     let mut failure: Option<Error> = None;
     let mut stopped = false;
-    let mut stop = std::pin::pin!(stop);
     loop {
         let event = tokio::select! {
             Some(report) = progress.recv() => Some(job.reported(report, &epochs, &mut checkpoints)),
             Some(result) = job.tasks.join_next() => {
-                let error = match result {
-                    Ok(Ok(())) => None,
-                    Ok(Err(error)) => Some(error),
-                    Err(join) => panic_message(join),
-                };
-                if let Some(error) = error {
-                    job.fail(error, &mut failure);
-                }
+                job.ended(result, &mut failure);
+                None
+            },
+            Some(result) = job.readers.join_next() => {
+                job.ended(result, &mut failure);
                 None
             },
             stored = checkpoints.stored() => match stored {
@@ -122,6 +122,7 @@ pub async fn run(graph: JobGraph, options: RunOptions, stop: impl Future<Output 
             },
             () = &mut stop, if !stopped => {
                 stopped = true;
+                checkpoints.hurry();
                 Some(Event::Stop)
             },
             () = tick(&mut ticks), if !stopped => Some(Event::Tick),
@@ -202,13 +203,4 @@ impl Looks {
     fn look(&mut self, standings: &[Standing]) {
         self.stalls.look(Instant::now(), standings).iter().for_each(|stall| (self.tell)(stall));
     }
-}
-
-fn panic_message(join: tokio::task::JoinError) -> Option<Error> {
-    let payload = join.try_into_panic().ok()?;
-    let text = payload.downcast_ref::<String>().map(String::as_str).or(payload.downcast_ref::<&str>().copied());
-    Some(
-        Error::internal(format!("a task panicked: {}", text.unwrap_or("no message")))
-            .hint("this is a bug in Tidemill; please report it with the SQL file"),
-    )
 }

@@ -120,6 +120,7 @@ impl<O: Operator> Twins<O> {
         if let Some(checkpoints) = &mut self.checkpoints {
             let snapshot = Snapshot { epoch, finished: false, changes: vec![(OWNER.to_owned(), changes.clone())] };
             waited(checkpoints.store.write(snapshot)).unwrap();
+            waited(checkpoints.store.drop_oldest()).unwrap();
         }
         self.state.apply(changes);
         written

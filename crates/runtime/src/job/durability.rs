@@ -5,14 +5,17 @@ use std::future::pending;
 use std::time::Duration;
 
 use tidemill_core::{Epoch, Error, Result};
-use tidemill_state::checkpoint::{CheckpointStore, Owner, Place, Retention, Snapshot, Written};
+use tidemill_state::checkpoint::{CheckpointStore, Owner, Place, Pulse, Retention, Snapshot};
 use tidemill_state::{State, StateChanges};
-use tokio::task::JoinHandle;
+use tokio::task::{JoinError, JoinHandle};
 use tokio::time::timeout;
 
 use super::running::Sinks;
 use crate::graph::JobGraph;
 use crate::task::sink::commitment;
+
+/// How long the place of the checkpoints may be silent when the run is to stop.
+const SILENCE: Duration = Duration::from_secs(5);
 
 /// How a run survives its process.
 #[derive(Debug)]
@@ -73,9 +76,13 @@ type Changes = Vec<(Owner, StateChanges)>;
 /// The checkpoints of one run, or of a run without any.
 pub(super) struct Checkpoints {
     store: Store,
+    /// As the user knows it.
+    place: String,
     timeout: Duration,
     epoch: Epoch,
     finished: bool,
+    /// The run is to stop: nobody waits any more for a place that says nothing.
+    hurried: bool,
     /// Of the epoch that is under way, or the next.
     changes: Changes,
     /// Of the epoch after that.
@@ -86,7 +93,7 @@ enum Store {
     /// Nothing is kept; what is to be stored counts as stored.
     None(Option<Epoch>),
     Resting(CheckpointStore),
-    Writing(JoinHandle<(CheckpointStore, Result<Written>)>),
+    Writing(Pulse, JoinHandle<(CheckpointStore, Result<()>)>),
     Failed,
 }
 
@@ -95,9 +102,11 @@ impl Checkpoints {
     pub(super) async fn open(durability: Option<Durability>) -> Result<(Self, BTreeMap<Owner, State>)> {
         let mut checkpoints = Self {
             store: Store::None(None),
+            place: String::new(),
             timeout: Duration::MAX,
             epoch: Epoch::default(),
             finished: false,
+            hurried: false,
             changes: vec![],
             later: vec![],
         };
@@ -105,6 +114,7 @@ impl Checkpoints {
             return Ok((checkpoints, BTreeMap::new()));
         };
         checkpoints.timeout = timeout;
+        checkpoints.place = store.place().to_string();
         if let Some(last) = store.last() {
             checkpoints.epoch = last.epoch();
             checkpoints.finished = last.finished();
@@ -138,8 +148,7 @@ impl Checkpoints {
         for (task, sink) in sinks {
             changes.extend(commitment(sink.as_ref())?.into_iter().map(|changes| (sink_owner(*task), changes)));
         }
-        let snapshot = Snapshot { epoch: self.epoch, finished: false, changes };
-        in_time(self.timeout, not_written(store.place()), store.write(snapshot)).await.map(drop)
+        write(store, Snapshot { epoch: self.epoch, finished: false, changes }, self.timeout).await
     }
 
     /// Adds what has changed in the states of some owners. `later`: after the barrier of the epoch that is under way.
@@ -160,26 +169,40 @@ impl Checkpoints {
             Store::None(_) => Store::None(Some(epoch)),
             Store::Resting(mut store) => {
                 self.epoch = epoch;
-                Store::Writing(tokio::spawn(async move {
-                    let written = in_time(limit, not_written(store.place()), store.write(snapshot)).await;
+                let pulse = store.pulse();
+                let writing = async move {
+                    let written = write(&mut store, snapshot, limit).await;
                     (store, written)
-                }))
+                };
+                Store::Writing(pulse, tokio::spawn(writing))
             }
             other => other,
         };
     }
 
+    /// The run is to stop: a checkpoint that is being written is given up where its place does not answer.
+    pub(super) fn hurry(&mut self) {
+        self.hurried = true;
+    }
+
     /// Waits until the checkpoint that is being written is there.
     pub(super) async fn stored(&mut self) -> Result<Epoch> {
-        let writing = match &mut self.store {
+        let done = match &mut self.store {
             Store::None(epoch) => match epoch.take() {
                 Some(epoch) => return Ok(epoch),
                 None => return pending().await,
             },
-            Store::Writing(writing) => writing,
+            Store::Writing(pulse, writing) if self.hurried => match while_it_answers(pulse, writing).await {
+                Some(done) => done,
+                None => {
+                    writing.abort();
+                    self.store = Store::Failed;
+                    return Err(silent(&self.place));
+                }
+            },
+            Store::Writing(_, writing) => writing.await,
             Store::Resting(_) | Store::Failed => return pending().await,
         };
-        let done = writing.await;
         self.store = Store::Failed;
         let (store, written) =
             done.map_err(|e| Error::internal(format!("the task that writes checkpoints has failed: {e}")))?;
@@ -192,8 +215,32 @@ impl Checkpoints {
     }
 }
 
-fn not_written(place: &Place) -> String {
-    format!("a checkpoint was not written to '{place}'")
+/// Writes a checkpoint, and deletes what is too old.
+async fn write(store: &mut CheckpointStore, snapshot: Snapshot, limit: Duration) -> Result<()> {
+    let place = store.place().to_string();
+    in_time(limit, format!("a checkpoint was not written to '{place}'"), store.write(snapshot)).await?;
+    let not_deleted = format!("an old checkpoint was not deleted from '{place}'");
+    in_time(limit, not_deleted, store.drop_oldest()).await
+}
+
+/// What the task gives; `None` once the place has done nothing for long.
+async fn while_it_answers<T>(pulse: &Pulse, task: &mut JoinHandle<T>) -> Option<std::result::Result<T, JoinError>> {
+    loop {
+        let before = pulse.beats();
+        match timeout(SILENCE, &mut *task).await {
+            Ok(done) => return Some(done),
+            Err(_) if pulse.beats() == before => return None,
+            Err(_) => {}
+        }
+    }
+}
+
+fn silent(place: &str) -> Error {
+    let seconds = SILENCE.as_secs();
+    Error::unavailable(format!(
+        "the run is stopped without its last checkpoint: '{place}' has not answered for {seconds} s"
+    ))
+    .hint("nothing is lost: run it again once that answers, and it goes on from the checkpoint before")
 }
 
 /// Gives up what takes longer than `limit`, which `failed` says.

@@ -9,7 +9,7 @@ use tidemill_core::{Epoch, Error, ErrorKind, Result};
 use tidemill_state::State;
 use tidemill_state::checkpoint::Owner;
 use tokio::sync::mpsc;
-use tokio::task::JoinSet;
+use tokio::task::{JoinError, JoinSet};
 
 use super::Settings;
 use super::durability::{Checkpoints, node_owner, sink_owner, source_owner};
@@ -29,6 +29,8 @@ use crate::task::{Progress, Reporter, process, sink, source};
 /// The tasks of a run, and the lines to them.
 pub(super) struct Job {
     pub(super) tasks: JoinSet<Result<()>>,
+    /// What reads for the sources. A run that is stopped waits for none: one may hang in a request.
+    pub(super) readers: JoinSet<Result<()>>,
     /// By task, those that are sources.
     sources: Vec<(usize, Arc<SourcePlan>)>,
     /// By subtask, the line to those that are sinks.
@@ -53,6 +55,7 @@ impl Job {
     pub(super) fn new(durable: bool, first: Epoch, restored: BTreeMap<Owner, State>, spill: Option<Spill>) -> Self {
         Self {
             tasks: JoinSet::new(),
+            readers: JoinSet::new(),
             sources: vec![],
             sinks: BTreeMap::new(),
             owners: vec![],
@@ -136,6 +139,18 @@ impl Job {
         }
     }
 
+    /// A task has ended: well, with an error, or by a panic.
+    pub(super) fn ended(&self, result: std::result::Result<Result<()>, JoinError>, failure: &mut Option<Error>) {
+        let error = match result {
+            Ok(Ok(())) => None,
+            Ok(Err(error)) => Some(error),
+            Err(join) => panic_message(join),
+        };
+        if let Some(error) = error {
+            self.fail(error, failure);
+        }
+    }
+
     fn stop(&self) {
         self.stopped.store(true, Ordering::Relaxed);
         self.sources.iter().for_each(|(_, plan)| plan.stop());
@@ -178,12 +193,13 @@ impl Job {
         let clocks = run.idle_timeout.map(|_| clocks_of(graph)).unwrap_or_default();
         // Everything that can fail is made before anything runs.
         let mut ready: Vec<(Arc<str>, BoxFuture<'static, Result<()>>)> = vec![];
+        let mut readers: Vec<(Arc<str>, BoxFuture<'static, Result<()>>)> = vec![];
         for (index, task) in graph.tasks.iter().enumerate() {
             let plan = self.source_plan(index, task, clocks.get(&index))?;
             if let (Head::Source(spec, _), Some((plan, resumed))) = (&task.head, &plan) {
                 self.sources.push((index, Arc::clone(plan)));
                 let read = reader(spec.clone(), *run, Arc::clone(plan), resumed.clone());
-                ready.push((Arc::clone(&task.name), Box::pin(read)));
+                readers.push((Arc::clone(&task.name), Box::pin(read)));
             }
             for subtask in 0..task.parallelism {
                 let reporter = Reporter { subtask: self.owners.len(), line: line.clone() };
@@ -214,10 +230,12 @@ impl Job {
                 ready.push((Arc::clone(&task.name), task_loop));
             }
         }
-        for (name, task) in ready {
-            self.tasks.spawn(async move {
-                task.await.map_err(|e| if e.kind() == ErrorKind::Internal { e.context(name) } else { e })
-            });
+        for (set, ready) in [(&mut self.tasks, ready), (&mut self.readers, readers)] {
+            for (name, task) in ready {
+                set.spawn(async move {
+                    task.await.map_err(|e| if e.kind() == ErrorKind::Internal { e.context(name) } else { e })
+                });
+            }
         }
         Ok(())
     }
@@ -256,4 +274,13 @@ async fn reader(spec: SourceSpec, run: Settings, plan: Arc<SourcePlan>, resumed:
         resume: resumed.read,
     };
     source::read(spec.source.as_ref(), &request, &plan, run.idle_timeout).await
+}
+
+fn panic_message(join: JoinError) -> Option<Error> {
+    let payload = join.try_into_panic().ok()?;
+    let text = payload.downcast_ref::<String>().map(String::as_str).or(payload.downcast_ref::<&str>().copied());
+    Some(
+        Error::internal(format!("a task panicked: {}", text.unwrap_or("no message")))
+            .hint("this is a bug in Tidemill; please report it with the SQL file"),
+    )
 }

@@ -6,8 +6,10 @@ use serde::{Deserialize, Serialize};
 use tidemill_core::{Epoch, Error, Result};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The format that is written, and the only one so far. A change of what stands in a manifest or a part raises it.
-pub(super) const FORMAT: u32 = 1;
+/// The format that is written, and the only one so far. A change of what stands in a manifest, of what a section of an
+/// operator holds, or of the words of a plan raises it; a golden checkpoint of each format stays in the tests
+/// (`tests/compat/checkpoints`).
+pub const FORMAT: u32 = 1;
 
 /// Before the checksum.
 const CHECKSUM: &[u8] = b"\nxxh3 ";

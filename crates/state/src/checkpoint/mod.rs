@@ -15,8 +15,10 @@ mod chains;
 mod manifest;
 pub(crate) mod part;
 mod place;
+mod pulse;
 mod store;
 
-pub use manifest::{Manifest, Owner};
+pub use manifest::{FORMAT, Manifest, Owner};
 pub use place::Place;
+pub use pulse::Pulse;
 pub use store::{CheckpointStore, Retention, Snapshot, Summary, Written};

@@ -12,6 +12,7 @@ use super::chains::{self, Chain, Link};
 use super::manifest::{FORMAT, Manifest, Owner, PartRef, SectionParts};
 use super::part;
 use super::place::{Growing, Place};
+use super::pulse::Pulse;
 use crate::section::{Rows, Section, State, StateChanges};
 use crate::upserts;
 
@@ -61,19 +62,26 @@ pub struct CheckpointStore {
     plan: String,
     /// The checkpoints that are kept, the last one last.
     kept: Vec<Manifest>,
+    pulse: Pulse,
 }
 
 impl CheckpointStore {
     /// The checkpoints in `place` of the job that `plan` tells in words, of which `retention` are kept.
     #[must_use]
     pub fn new(place: Place, retention: Retention, plan: String) -> Self {
-        Self { place, retention, plan, kept: vec![] }
+        Self { place, retention, plan, kept: vec![], pulse: Pulse::default() }
     }
 
     /// Where they are.
     #[must_use]
     pub fn place(&self) -> &Place {
         &self.place
+    }
+
+    /// Beats while the place does what it is asked for.
+    #[must_use]
+    pub fn pulse(&self) -> Pulse {
+        self.pulse.clone()
     }
 
     /// All checkpoints in a place, the oldest first; damaged ones too.
@@ -97,6 +105,7 @@ impl CheckpointStore {
     pub async fn resume(&mut self, allow_older: bool) -> Result<Option<BTreeMap<Owner, State>>> {
         let epochs = epochs(&self.place).await?;
         let mut state = None;
+        let mut damage = None;
         for &epoch in epochs.iter().rev() {
             match self.read(epoch).await {
                 Ok((manifest, read)) => {
@@ -104,13 +113,18 @@ impl CheckpointStore {
                     state = Some(read);
                     break;
                 }
-                Err(e) if allow_older && matches!(e.kind(), ErrorKind::Data | ErrorKind::Unavailable) => {}
+                Err(e) if allow_older && matches!(e.kind(), ErrorKind::Data | ErrorKind::Unavailable) => {
+                    damage.get_or_insert((epoch, e));
+                }
                 Err(e) => return Err(self.explain(epoch, e, epochs.iter().any(|&older| older < epoch))),
             }
         }
-        if state.is_none() && !epochs.is_empty() {
-            return Err(Error::data(format!("none of the checkpoints in '{}' can be read", self.place))
-                .hint("bring back what is missing there, or give the job a new --data-dir: it then begins anew"));
+        if let (None, Some((epoch, e))) = (&state, damage) {
+            let none = format!("none of the checkpoints in '{}' can be read; checkpoint {epoch}", self.place);
+            let hint = e.hint_text().map(str::to_owned).unwrap_or_else(|| {
+                "bring back what is missing there, or give the job a new --data-dir: it then begins anew".to_owned()
+            });
+            return Err(e.context(none).hint(hint));
         }
         self.forget_others(&epochs).await?;
         Ok(state)
@@ -221,7 +235,8 @@ impl CheckpointStore {
         Ok(())
     }
 
-    /// Writes a checkpoint. When it returns, the checkpoint outlives a crash; if it fails, that is not known.
+    /// Writes a checkpoint. When it returns, the checkpoint outlives a crash; if it fails, that is not known. Those that
+    /// are too many now are still there ([`Self::drop_oldest`]).
     ///
     /// # Errors
     /// `Unavailable` if the place can't be written, or another job writes there.
@@ -229,7 +244,7 @@ impl CheckpointStore {
         let Snapshot { epoch: Epoch(epoch), finished, changes } = snapshot;
         let last = self.kept.last();
         let chains = chains::next(last, changes);
-        let mut writer = PartsWriter { place: &self.place, file: None, number: epoch, bytes: 0 };
+        let mut writer = PartsWriter { place: &self.place, pulse: &self.pulse, file: None, number: epoch, bytes: 0 };
         let mut state: BTreeMap<Owner, Vec<SectionParts>> = BTreeMap::new();
         for (owner, sections) in chains {
             let mut written = vec![];
@@ -261,22 +276,27 @@ impl CheckpointStore {
         let text = manifest.encode()?;
         let bytes = part_bytes + text.len() as u64;
         self.place.put(&manifest_name(epoch), text).await?;
+        self.pulse.beat();
         self.kept.push(manifest);
-        self.drop_oldest().await?;
         Ok(Written { bytes })
     }
 
     /// Deletes the checkpoints that are too many, and the files that only they named.
-    async fn drop_oldest(&mut self) -> Result<()> {
+    ///
+    /// # Errors
+    /// `Unavailable` if one can't be deleted; the next run will.
+    pub async fn drop_oldest(&mut self) -> Result<()> {
         let surplus = self.kept.len().saturating_sub(self.retention.0.max(1));
         let dropped: Vec<Manifest> = self.kept.drain(..surplus).collect();
         for manifest in &dropped {
             self.place.delete(&manifest_name(manifest.epoch)).await?;
+            self.pulse.beat();
         }
         let named: BTreeSet<u64> = self.kept.iter().flat_map(|kept| kept.files.keys().copied()).collect();
         let gone: BTreeSet<u64> = dropped.iter().flat_map(|manifest| manifest.files.keys().copied()).collect();
         for file in gone.difference(&named) {
             self.place.delete(&parts_name(*file)).await?;
+            self.pulse.beat();
         }
         Ok(())
     }
@@ -285,6 +305,7 @@ impl CheckpointStore {
 /// Writes the file of parts of one checkpoint, if it has any.
 struct PartsWriter<'a> {
     place: &'a Place,
+    pulse: &'a Pulse,
     file: Option<Growing>,
     number: u64,
     bytes: u64,
@@ -342,6 +363,7 @@ impl PartsWriter<'_> {
             None => self.file.insert(self.place.create(&parts_name(self.number)).await?),
         };
         file.write(bytes).await?;
+        self.pulse.beat();
         self.bytes += part.bytes;
         Ok(part)
     }
@@ -349,6 +371,7 @@ impl PartsWriter<'_> {
     async fn finish(self) -> Result<u64> {
         if let Some(file) = self.file {
             file.finish().await?;
+            self.pulse.beat();
         }
         Ok(self.bytes)
     }

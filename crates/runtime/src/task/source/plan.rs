@@ -426,7 +426,14 @@ impl State {
             self.change(work.partition, |p| p.chunks_waiting -= 1);
             return Some(Step::Decode(work));
         }
-        self.ended.then_some(Step::End { complete: !self.stopped })
+        if !self.ended {
+            return None;
+        }
+        if !self.stopped {
+            // The end of the input completes all windows: whatever a later run finds more of it is late for them.
+            self.granted = Watermark::MAX;
+        }
+        Some(Step::End { complete: !self.stopped })
     }
 
     /// What may be published: of an idle source, what the others have reached.

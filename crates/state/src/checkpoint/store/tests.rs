@@ -9,6 +9,8 @@ use tempfile::tempdir;
 
 use super::*;
 
+mod faults;
+
 const PLAN: &str = "0: source t (parallelism 1)\n1: window by a (parallelism 1)\n";
 
 fn folder(path: &Path) -> Place {
@@ -31,8 +33,9 @@ fn append(pane: i64, values: impl IntoIterator<Item = i64>) -> Vec<(Owner, State
     vec![("a".to_owned(), changes)]
 }
 
-fn snapshot(epoch: u64, changes: Vec<(Owner, StateChanges)>) -> Snapshot {
-    Snapshot { epoch: Epoch(epoch), finished: false, changes }
+async fn write(store: &mut CheckpointStore, epoch: u64, changes: Vec<(Owner, StateChanges)>) -> Result<()> {
+    store.write(Snapshot { epoch: Epoch(epoch), finished: false, changes }).await?;
+    store.drop_oldest().await
 }
 
 /// The rows of the sections of owner `a`, by pane, in order.
@@ -58,15 +61,15 @@ async fn a_checkpoint_is_what_all_changes_have_left() {
     for place in [folder(&root.path().join("new")), objects] {
         let mut writer = store(&place, 1);
         assert!(writer.resume(false).await.unwrap().is_none(), "nothing is there");
-        writer.write(snapshot(1, append(5, [1, 2]))).await.unwrap();
-        writer.write(snapshot(2, append(6, [3]))).await.unwrap();
-        writer.write(snapshot(3, append(5, [4]))).await.unwrap();
+        write(&mut writer, 1, append(5, [1, 2])).await.unwrap();
+        write(&mut writer, 2, append(6, [3])).await.unwrap();
+        write(&mut writer, 3, append(5, [4])).await.unwrap();
         assert_eq!(resumed(&place).await, [(5, vec![1, 2, 4]), (6, vec![3])]);
         assert_eq!(place.names().await.unwrap().len(), 4, "one manifest, and three files of parts that it names");
 
         let mut gone = StateChanges::default();
         gone.remove(Section::new("pane", 5));
-        writer.write(snapshot(4, vec![("a".to_owned(), gone)])).await.unwrap();
+        write(&mut writer, 4, vec![("a".to_owned(), gone)]).await.unwrap();
         assert_eq!(resumed(&place).await, [(6, vec![3])]);
         assert_eq!(place.names().await.unwrap(), ["0000000002.parts", "0000000004.manifest"]);
     }
@@ -78,7 +81,7 @@ async fn as_many_are_kept_as_are_wanted() {
     let place = folder(root.path());
     let mut writer = store(&place, 2);
     for epoch in 1..=4 {
-        writer.write(snapshot(epoch, append(epoch as i64, [epoch as i64]))).await.unwrap();
+        write(&mut writer, epoch, append(epoch as i64, [epoch as i64])).await.unwrap();
     }
     let epochs = |found: Vec<Summary>| found.into_iter().map(|s| s.epoch.0).collect::<Vec<_>>();
     assert_eq!(epochs(CheckpointStore::list(&place).await.unwrap()), [3, 4]);
@@ -86,7 +89,7 @@ async fn as_many_are_kept_as_are_wanted() {
     let mut next = store(&place, 1);
     next.resume(false).await.unwrap();
     assert_eq!(epochs(CheckpointStore::list(&place).await.unwrap()), [4]);
-    next.write(snapshot(5, append(9, [9]))).await.unwrap();
+    write(&mut next, 5, append(9, [9])).await.unwrap();
     assert_eq!(resumed(&place).await.len(), 5);
 }
 
@@ -94,7 +97,7 @@ async fn as_many_are_kept_as_are_wanted() {
 async fn what_a_killed_run_has_left_is_deleted() {
     let root = tempdir().unwrap();
     let place = folder(root.path());
-    store(&place, 1).write(snapshot(1, append(1, [1]))).await.unwrap();
+    write(&mut store(&place, 1), 1, append(1, [1])).await.unwrap();
     for name in ["0000000002.parts", "0000000003.parts.unfinished", "0000000003.manifest.unfinished", "theirs.txt"] {
         fs::write(root.path().join(name), "x").unwrap();
     }
@@ -108,8 +111,8 @@ async fn a_damaged_checkpoint_is_told_and_an_older_one_taken_if_that_is_allowed(
         let root = tempdir().unwrap();
         let place = folder(root.path());
         let mut writer = store(&place, 2);
-        writer.write(snapshot(1, append(1, [1]))).await.unwrap();
-        writer.write(snapshot(2, append(1, [2]))).await.unwrap();
+        write(&mut writer, 1, append(1, [1])).await.unwrap();
+        write(&mut writer, 2, append(1, [2])).await.unwrap();
         let (manifest, parts) = (root.path().join("0000000002.manifest"), root.path().join("0000000002.parts"));
         match damage {
             "manifest cut" => fs::write(&manifest, &fs::read(&manifest).unwrap()[..50]).unwrap(),
@@ -132,7 +135,7 @@ async fn a_damaged_checkpoint_is_told_and_an_older_one_taken_if_that_is_allowed(
         let mut older = store(&place, 2);
         assert_eq!(panes(older.resume(true).await.unwrap().unwrap()), [(1, vec![1])], "{damage}");
         // The damaged one is gone, and its number free.
-        older.write(snapshot(2, append(1, [3]))).await.unwrap();
+        write(&mut older, 2, append(1, [3])).await.unwrap();
         assert_eq!(resumed(&place).await, [(1, vec![1, 3])], "{damage}");
     }
 }
@@ -141,20 +144,21 @@ async fn a_damaged_checkpoint_is_told_and_an_older_one_taken_if_that_is_allowed(
 async fn without_an_older_one_nothing_is_promised() {
     let root = tempdir().unwrap();
     let place = folder(root.path());
-    store(&place, 1).write(snapshot(1, append(1, [1]))).await.unwrap();
+    write(&mut store(&place, 1), 1, append(1, [1])).await.unwrap();
     fs::remove_file(root.path().join("0000000001.parts")).unwrap();
     let error = store(&place, 1).resume(false).await.unwrap_err();
     assert!(error.message().contains("0000000001.parts"), "{error}");
     assert!(error.hint_text().unwrap().contains("a new --data-dir"), "{error}");
     let error = store(&place, 1).resume(true).await.unwrap_err();
-    assert_eq!(error.message(), format!("none of the checkpoints in '{place}' can be read"));
+    let none = format!("none of the checkpoints in '{place}' can be read; checkpoint 1: cannot read '");
+    assert!(error.message().starts_with(&none), "{error}");
 }
 
 #[tokio::test]
 async fn another_jobs_checkpoint_is_refused_with_the_difference() {
     let root = tempdir().unwrap();
     let place = folder(root.path());
-    store(&place, 1).write(snapshot(1, append(1, [1]))).await.unwrap();
+    write(&mut store(&place, 1), 1, append(1, [1])).await.unwrap();
     let plan = PLAN.replace("window by a", "window by b");
     let error = CheckpointStore::new(place.clone(), Retention(1), plan).resume(true).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Invalid);
@@ -169,8 +173,8 @@ async fn another_jobs_checkpoint_is_refused_with_the_difference() {
 #[tokio::test]
 async fn two_writers_of_one_place_are_told() {
     let objects = Place::Objects { store: Arc::new(InMemory::new()), prefix: "a".into(), shown: "memory:///a".into() };
-    store(&objects, 1).write(snapshot(1, append(1, [1]))).await.unwrap();
-    let error = store(&objects, 1).write(snapshot(1, append(1, [2]))).await.unwrap_err();
+    write(&mut store(&objects, 1), 1, append(1, [1])).await.unwrap();
+    let error = write(&mut store(&objects, 1), 1, append(1, [2])).await.unwrap_err();
     assert!(error.hint_text().unwrap().contains("another job writes its checkpoints"), "{error}");
 }
 
@@ -179,7 +183,7 @@ async fn a_place_that_cannot_be_written_is_named() {
     let root = tempdir().unwrap();
     let file = root.path().join("file");
     fs::write(&file, "x").unwrap();
-    let error = store(&folder(&file.join("checkpoints")), 1).write(snapshot(1, append(1, [1]))).await.unwrap_err();
+    let error = write(&mut store(&folder(&file.join("checkpoints")), 1), 1, append(1, [1])).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unavailable);
     assert!(error.message().contains(&*file.to_string_lossy()), "{error}");
 }
@@ -235,7 +239,7 @@ proptest! {
                     }
                 }
             }
-            runtime.block_on(writer.write(snapshot(epoch, vec![("a".to_owned(), changes)]))).unwrap();
+            runtime.block_on(write(&mut writer, epoch, vec![("a".to_owned(), changes)])).unwrap();
             if epoch % 7 == 0 {
                 // A run that is followed by another.
                 writer = store(&place, retention);
