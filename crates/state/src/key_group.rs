@@ -28,13 +28,19 @@ pub fn key_groups(columns: &[ArrayRef], rows: usize) -> Result<Vec<u8>> {
     for column in columns {
         hash_column(column, &mut hashes)?;
     }
-    Ok(hashes.into_iter().map(|hash| (hash % KEY_GROUPS as u64) as u8).collect())
+    Ok(hashes.into_iter().map(key_group).collect())
 }
 
-/// The key group of a key that has been written as bytes: that of a binary column which holds them.
+/// The hash of a key that has been written as bytes: that of a binary column which holds them.
 #[must_use]
-pub fn key_group(key: &[u8]) -> u8 {
-    (xxh3_64_with_seed(key, 0) % KEY_GROUPS as u64) as u8
+pub fn key_hash(key: &[u8]) -> u64 {
+    xxh3_64_with_seed(key, 0)
+}
+
+/// The key group of a key with this hash.
+#[must_use]
+pub fn key_group(hash: u64) -> u8 {
+    (hash % KEY_GROUPS as u64) as u8
 }
 
 /// The subtask, out of `parallelism`, that owns a key group: each owns one range of them.
@@ -159,7 +165,7 @@ mod tests {
     fn a_key_of_bytes_is_a_column_of_one() {
         let keys: [&[u8]; 3] = [b"", b"a", b"a key of more than sixteen bytes"];
         let column: ArrayRef = Arc::new(BinaryViewArray::from_iter_values(keys));
-        assert_eq!(key_groups(&[column], 3).unwrap(), keys.map(key_group));
+        assert_eq!(key_groups(&[column], 3).unwrap(), keys.map(|key| key_group(key_hash(key))));
     }
 
     #[test]

@@ -12,13 +12,13 @@ use super::catalog::{Catalog, Kind};
 use super::cells::{CellTable, Cells};
 use super::codec::{Codec, Postcard};
 use super::descriptor::{MapStateDescriptor, StateDescriptor};
-use super::keys::{Keys, Slot};
+use super::keys::{Keys, PlaceHash, Slot};
 use super::layout::{self, StateId};
 use super::store::Store;
 use super::timers::Timers;
 use super::{AggregateFunction, AggregatingState, ListState, MapState, ReducingState, ValueState};
 use crate::backend::{Backend, Clocks};
-use crate::key_group::{KEY_GROUPS, key_group};
+use crate::key_group::KEY_GROUPS;
 
 /// What one subtask of an operator remembers of its keys.
 ///
@@ -160,11 +160,11 @@ impl KeyedState {
     /// `Invalid` if the key can't be written, `Internal` if its key group is another subtask's.
     pub fn set_current_key<K: Serialize + ?Sized>(&mut self, key: &K) -> Result<()> {
         self.current = None;
-        let group = self.encode_key(key)?;
+        let hash = self.encode_key(key)?;
         self.place.clear();
         layout::push(&mut self.place, &self.key);
         layout::push(&mut self.place, &[]);
-        self.current = Some(self.keys.slot(group, &self.place));
+        self.current = Some(self.keys.slot(hash, &self.place));
         Ok(())
     }
 
@@ -173,12 +173,12 @@ impl KeyedState {
     /// # Errors
     /// `Invalid` if it can't be written, or there is no current key.
     pub fn set_current_namespace<N: Serialize + ?Sized>(&mut self, namespace: &N) -> Result<()> {
-        let group = self.keys.group(self.slot("a namespace")?);
+        self.slot("a namespace")?;
         let namespace = encode(namespace, "a namespace", vec![])?;
         self.place.clear();
         layout::push(&mut self.place, &self.key);
         layout::push(&mut self.place, &namespace);
-        self.current = Some(self.keys.slot(group, &self.place));
+        self.current = Some(self.keys.slot(PlaceHash::new(&self.key).with_namespace(&namespace), &self.place));
         Ok(())
     }
 
@@ -200,17 +200,18 @@ impl KeyedState {
         decode(layout::parts(place)?.1, "the current namespace")
     }
 
-    /// Writes a key as bytes, and says its group.
-    fn encode_key<K: Serialize + ?Sized>(&mut self, key: &K) -> Result<u8> {
+    /// Writes a key as bytes, and says its hash.
+    fn encode_key<K: Serialize + ?Sized>(&mut self, key: &K) -> Result<PlaceHash> {
         let mut bytes = std::mem::take(&mut self.key);
         bytes.clear();
         self.key = encode(key, "a key", bytes)?;
-        let group = key_group(&self.key);
+        let hash = PlaceHash::new(&self.key);
+        let group = hash.group();
         if !self.key_groups.contains(&usize::from(group)) {
             let owned = &self.key_groups;
             return Err(Error::internal(format!("a key of the key group {group} has come to the owner of {owned:?}")));
         }
-        Ok(group)
+        Ok(hash)
     }
 
     /// Brings the values of keys to hand that come next, of all states that have one a key: one round trip where the

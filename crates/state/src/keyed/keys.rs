@@ -1,7 +1,9 @@
 //! The keys that are at hand: each has a slot, by which the cells of all states are found without another look-up.
 
 use hashbrown::HashTable;
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use crate::key_group::{key_group, key_hash};
 
 /// The number of a key among those at hand.
 pub(super) type Slot = u32;
@@ -11,6 +13,31 @@ struct Key {
     group: u8,
     /// The key and the namespace, as the layout has them.
     place: Box<[u8]>,
+}
+
+/// The hash of a key, of which its group is made, and of a namespace: a key is hashed once.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PlaceHash {
+    of_key: u64,
+    of_place: u64,
+}
+
+impl PlaceHash {
+    pub(super) fn new(key: &[u8]) -> Self {
+        let of_key = key_hash(key);
+        // Turned, because a subtask's keys have the last bits of its key groups alone.
+        Self { of_key, of_place: of_key.rotate_left(32) }
+    }
+
+    pub(super) fn with_namespace(self, namespace: &[u8]) -> Self {
+        let turned = self.of_key.rotate_left(32);
+        let of_place = if namespace.is_empty() { turned } else { xxh3_64_with_seed(namespace, turned) };
+        Self { of_place, ..self }
+    }
+
+    pub(super) fn group(self) -> u8 {
+        key_group(self.of_key)
+    }
 }
 
 /// Slots by key and namespace.
@@ -34,8 +61,8 @@ impl Keys {
     }
 
     /// The slot of a place, which it gets if it has none.
-    pub(super) fn slot(&mut self, group: u8, place: &[u8]) -> Slot {
-        let hash = xxh3_64(place);
+    pub(super) fn slot(&mut self, hash: PlaceHash, place: &[u8]) -> Slot {
+        let (group, hash) = (hash.group(), hash.of_place);
         let Self { slots, keys, free } = self;
         let same = |slot: &Slot| {
             let key = &keys[*slot as usize];
@@ -87,18 +114,31 @@ impl Keys {
 mod tests {
     use super::*;
 
+    fn slot(keys: &mut Keys, key: &[u8]) -> Slot {
+        keys.slot(PlaceHash::new(key), key)
+    }
+
     #[test]
     fn a_place_keeps_its_slot_until_it_is_given_back() {
         let mut keys = Keys::default();
-        let (a, b) = (keys.slot(1, b"a"), keys.slot(2, b"b"));
+        let (a, b) = (slot(&mut keys, b"a"), slot(&mut keys, b"b"));
         assert_ne!(a, b);
-        assert_eq!((keys.slot(1, b"a"), keys.group(b), keys.place(b)), (a, 2, b"b".as_slice()));
+        assert_eq!((slot(&mut keys, b"a"), keys.place(b)), (a, b"b".as_slice()));
+        assert_eq!(keys.group(b), key_group(key_hash(b"b")));
         keys.release(a);
         keys.release(a);
         assert_eq!(keys.len(), 1);
-        let c = keys.slot(3, b"c");
-        assert_eq!((c, keys.group(c)), (a, 3));
-        assert_eq!(keys.slot(1, b"a"), 2);
+        assert_eq!(slot(&mut keys, b"c"), a);
+        assert_eq!(slot(&mut keys, b"a"), 2);
         assert_eq!((keys.len(), keys.slots()), (3, 3));
+    }
+
+    #[test]
+    fn a_namespace_stays_in_the_group_of_its_key() {
+        let key = PlaceHash::new(b"a");
+        let namespace = key.with_namespace(b"n");
+        assert_eq!(namespace.group(), key.group());
+        assert_ne!(namespace.of_place, key.of_place);
+        assert_eq!(namespace.with_namespace(b"").of_place, key.of_place);
     }
 }

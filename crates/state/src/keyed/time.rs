@@ -3,6 +3,7 @@
 use tidemill_core::{EventTime, Result, Watermark};
 
 use super::KeyedState;
+use super::keys::PlaceHash;
 use super::layout;
 use super::timers::Fired;
 
@@ -91,13 +92,15 @@ impl KeyedState {
     }
 
     fn set_current_place(&mut self, fired: &Fired) -> Result<()> {
+        let (key, namespace) = layout::parts(&fired.place)?;
         self.key.clear();
-        self.key.extend_from_slice(layout::parts(&fired.place)?.0);
-        self.current = Some(self.keys.slot(fired.group, &fired.place));
+        self.key.extend_from_slice(key);
+        self.current = Some(self.keys.slot(PlaceHash::new(key).with_namespace(namespace), &fired.place));
         Ok(())
     }
 
-    /// When the next processing-time timer is due, at the earliest; in milliseconds since the Unix epoch.
+    /// When the next processing-time timer is due, at the earliest, in milliseconds since the Unix epoch; it can turn out
+    /// that there is none.
     #[must_use]
     pub fn next_processing_time(&self) -> Option<i64> {
         self.processing_timers.next_ms()

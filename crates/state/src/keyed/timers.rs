@@ -25,9 +25,8 @@ const NEAR: usize = 4 * PAGE;
 type Position = (i64, Box<[u8]>);
 
 /// A timer that has fired.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) struct Fired {
-    pub(super) group: u8,
     pub(super) place: Box<[u8]>,
     pub(super) time_ms: i64,
     /// The event time of the element that registered it, if that was later.
@@ -117,7 +116,7 @@ impl Timers {
         Ok(())
     }
 
-    /// When the next timer is due, at the earliest; `None` if there is none.
+    /// When the next timer is due, at the earliest: one that was deleted since may have been meant. `None` if there is none.
     pub(super) fn next_ms(&self) -> Option<i64> {
         self.next.iter().min().filter(|next| **next != NONE).map(|(_, time_ms)| *time_ms)
     }
@@ -137,7 +136,7 @@ impl Timers {
             self.look(index);
             let group = (self.first_group + index) as u8;
             store.put(layout::timer(group, self.state, time_ms, &place), None)?;
-            return Ok(Some(Fired { group, place, time_ms, registered_ms }));
+            return Ok(Some(Fired { place, time_ms, registered_ms }));
         }
     }
 

@@ -70,7 +70,9 @@ impl Job {
         self.epoch += 1;
         let snapshot =
             Snapshot { epoch: Epoch(self.epoch), finished: false, changes: vec![(OWNER.to_owned(), changes)] };
-        waited(self.store.write(snapshot)).unwrap().bytes
+        let written = waited(self.store.write(snapshot)).unwrap().bytes;
+        waited(self.store.drop_oldest()).unwrap();
+        written
     }
 }
 

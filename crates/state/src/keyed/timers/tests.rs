@@ -33,21 +33,21 @@ proptest! {
         for step in steps {
             match step {
                 Step::Register(group, key, time) => {
-                    timers.register(&mut store, (group, &[key]), time, 3).unwrap();
+                    timers.register(&mut store, (group, &[group, key]), time, 3).unwrap();
                     model.insert((time, group, key));
                 }
                 Step::Delete(group, key, time) => {
-                    timers.delete(&mut store, (group, &[key]), time).unwrap();
+                    timers.delete(&mut store, (group, &[group, key]), time).unwrap();
                     model.remove(&(time, group, key));
                 }
                 Step::Fire(now) => {
                     while let Some(fired) = timers.fire(&mut store, now).unwrap() {
                         let expected = model.pop_first();
-                        prop_assert_eq!(Some((fired.time_ms, fired.group, fired.place[0])), expected);
+                        prop_assert_eq!(Some((fired.time_ms, fired.place[0], fired.place[1])), expected);
                         prop_assert_eq!(fired.registered_ms, fired.time_ms.max(3));
                     }
                     prop_assert!(model.first().is_none_or(|first| first.0 > now));
-                    prop_assert_eq!(timers.next_ms().is_some(), !model.is_empty());
+                    prop_assert!(timers.next_ms().is_some() || model.is_empty());
                 }
                 Step::Restart => {
                     timers = Timers::new(0, 4..6);
