@@ -77,3 +77,40 @@ proptest! {
         });
     }
 }
+
+const BY_EVENT_TIME: Lasting = Lasting { by: By::EventTime, prolonged_by_reading: false };
+
+fn at(program: &mut Program, time: i64, op: &Op) -> String {
+    program.begin((1, None));
+    program.state.set_element_time(Some(EventTime(time)), Watermark::MIN);
+    program.apply(op, 0, 0)
+}
+
+/// The elements of a list end one by one, in whatever order they came.
+#[test]
+fn a_late_element_takes_no_others_with_it() {
+    SHARED.with(|backends| {
+        for backend in ALL {
+            let mut program = Program::new(backends.open(backend), BY_EVENT_TIME, None);
+            at(&mut program, 100, &Op::AddToList(1));
+            at(&mut program, 85, &Op::AddToList(2));
+            assert_eq!(at(&mut program, 110, &Op::ReadList), "[1]", "{backend}");
+        }
+    });
+}
+
+/// The watermark may be far ahead of a timer that is still to fire.
+#[test]
+fn a_timer_finds_what_had_not_expired_at_its_time() {
+    SHARED.with(|backends| {
+        for backend in ALL {
+            let mut program = Program::new(backends.open(backend), BY_EVENT_TIME, None);
+            at(&mut program, 3, &Op::SetValue(7));
+            at(&mut program, 3, &Op::EventTimer(10));
+            program.state.advance_watermark(Watermark(100));
+            program.state.end_batch().unwrap();
+            assert_eq!(program.state.next_event_time_timer().unwrap(), Some(EventTime(10)));
+            assert_eq!(program.apply(&Op::ReadValue, 0, 0), "7", "{backend}");
+        }
+    });
+}
