@@ -14,6 +14,7 @@ use tidemill_core::{Error, Result};
 use tokio::sync::mpsc;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
+use crate::clock::Clock;
 use crate::graph::JobGraph;
 use crate::metrics::Metrics;
 use durability::Checkpoints;
@@ -38,6 +39,8 @@ pub struct RunOptions {
     pub stalls: Option<StallListener>,
     /// Where each epoch's checkpoint is kept, and what to go on from; `None`: nothing is kept.
     pub durability: Option<Durability>,
+    /// What the present time is: of functions that tell it, and of windows of processing time.
+    pub clock: Arc<dyn Clock>,
 }
 
 /// Hears of watermarks that stand still.
@@ -72,9 +75,9 @@ pub struct Outcome {
 /// and a later run goes on from the last checkpoint.
 pub async fn run(graph: JobGraph, options: RunOptions, stop: impl Future<Output = ()>) -> Result<Outcome> {
     let run = Settings::of(&options);
-    let RunOptions { epoch_interval, durability, stalls, .. } = options;
+    let RunOptions { epoch_interval, durability, stalls, clock, .. } = options;
     let (mut checkpoints, restored) = Checkpoints::open(durability).await?;
-    let mut job = Job::new(checkpoints.is_durable(), checkpoints.epoch(), restored);
+    let mut job = Job::new(checkpoints.is_durable(), checkpoints.epoch(), restored, clock);
     let (line, mut progress) = mpsc::unbounded_channel();
     let sinks = job.open_sinks(&graph).await?;
     if checkpoints.finished() {

@@ -10,6 +10,7 @@ use clap::{Args, ValueEnum};
 use tidemill_connectors::console::Console;
 use tidemill_connectors::print::PrintSinkFactory;
 use tidemill_core::Result;
+use tidemill_runtime::clock::SystemClock;
 use tidemill_runtime::job;
 use tidemill_runtime::metrics::count;
 use tidemill_sql::physical::{Outputs, batch, live, nothing_visible};
@@ -102,6 +103,7 @@ async fn run_live(pipeline: &Pipeline, outputs: &impl Outputs, durable: &durable
         idle_timeout: pipeline.settings.idle_timeout,
         stalls: pipeline.settings.stall_hint.map(|after| job::StallListener { after, tell: Arc::new(report::stall) }),
         durability,
+        clock: Arc::new(SystemClock),
     };
     let outcome = job::run(graph, options, interrupted()).await?;
     if outcome.was_finished {

@@ -16,6 +16,7 @@ use super::durability::{Checkpoints, node_owner, sink_owner, source_owner};
 use super::epochs::{Action, Epochs, Event};
 use super::stalls::Standing;
 use super::wires::{Wires, clocks_of};
+use crate::clock::{Clock, JobClock};
 use crate::connector::{ScanRequest, Sink};
 use crate::exchange::{EdgeSender, Gate};
 use crate::graph::{Head, JobGraph, SourceSpec, TaskSpec};
@@ -41,13 +42,14 @@ pub(super) struct Job {
     first: Epoch,
     /// What that run has left.
     restored: BTreeMap<Owner, State>,
+    clock: Arc<JobClock>,
 }
 
 /// The sinks, by task.
 pub(super) type Sinks = BTreeMap<usize, Box<dyn Sink>>;
 
 impl Job {
-    pub(super) fn new(durable: bool, first: Epoch, restored: BTreeMap<Owner, State>) -> Self {
+    pub(super) fn new(durable: bool, first: Epoch, restored: BTreeMap<Owner, State>, clock: Arc<dyn Clock>) -> Self {
         Self {
             tasks: JoinSet::new(),
             sources: vec![],
@@ -57,6 +59,7 @@ impl Job {
             durable,
             first,
             restored,
+            clock: Arc::new(JobClock::new(clock)),
         }
     }
 
@@ -195,7 +198,9 @@ impl Job {
                         let chain = self.chain(task, edges, states)?;
                         let (batch_rows, first) = (run.batch_rows.max(1), self.first);
                         let (spec, plan, metrics) = (spec.clone(), Arc::clone(plan), Arc::clone(metrics));
-                        Box::pin(source::work(Worker { spec, plan, chain, metrics, batch_rows, first, reporter }))
+                        let clock = Arc::clone(&self.clock);
+                        let worker = Worker { spec, plan, chain, metrics, batch_rows, first, reporter, clock };
+                        Box::pin(source::work(worker))
                     }
                     (Head::Source(..), None) => return Err(Error::internal("a source has no plan")),
                     (Head::Edges, _) => Box::pin(process::run(gate, self.chain(task, edges, states)?, reporter)),
@@ -231,12 +236,16 @@ impl Job {
             None => Resumed::default(),
         };
         let in_turn = spec.event_time.is_none();
+        let clocks = clocks.filter(|_| !spec.processing_time);
+        if spec.processing_time {
+            self.clock.passes(resumed.granted);
+        }
         let plan = SourcePlan::new(task.parallelism, in_turn, clocks, resumed.clone(), self.first);
         Ok(Some((Arc::new(plan), resumed)))
     }
 
     fn chain(&self, task: &TaskSpec, edges: Vec<EdgeSender>, states: Vec<State>) -> Result<Chain> {
-        let chain = Chain::new(task, edges, Arc::clone(&self.stopped))?;
+        let chain = Chain::new(task, edges, Arc::clone(&self.stopped), Arc::clone(&self.clock))?;
         if self.durable { chain.durable(states) } else { Ok(chain) }
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use chrono::Utc;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::execution::{SessionState, TaskContext};
 use datafusion::logical_expr::LogicalPlan;
@@ -90,7 +91,7 @@ async fn write_all(
     late: &HashMap<Arc<str>, Arc<LateRows>>,
     dead_letters: &mut DeadLetters,
 ) -> Result<()> {
-    let state = pipeline.session.state();
+    let state = begun(pipeline);
     let mut plans = vec![];
     for statement in &pipeline.statements {
         let plan = planned(statement, &state, late.get(&statement.name)).await;
@@ -120,6 +121,13 @@ async fn write_all(
         try_join_all(writes).await?;
     }
     Ok(())
+}
+
+/// The session as of now: the present time of all statements.
+fn begun(pipeline: &Pipeline) -> SessionState {
+    let mut state = pipeline.session.state();
+    state.execution_props_mut().query_execution_start_time = Some(Utc::now());
+    state
 }
 
 /// Everything is durable before anything is visible.
