@@ -11,6 +11,7 @@ use arrow::datatypes::SchemaRef;
 use async_trait::async_trait;
 use tidemill_connectors::connectors;
 use tidemill_core::{Epoch, Error, EventBatch, Result};
+use tidemill_runtime::clock::SystemClock;
 use tidemill_runtime::connector::{
     ChangelogMode, Commitment, Connector, OptionSpec, Sink, SinkFactory, Source, TableSpec, WriteMode,
 };
@@ -63,6 +64,7 @@ async fn run(parallelism: usize) -> Result<()> {
         stalls: None,
         durability: Some(durability),
         spill: None,
+        clock: Arc::new(SystemClock),
     };
     job::run(graph, options, std::future::pending()).await.map(drop)
 }
