@@ -50,6 +50,14 @@ need_lints() {
   cargo clippy --version >/dev/null 2>&1 || rustup component add clippy >&2
 }
 
+# What the build flag `rocksdb` is built with, and the server that the tests of `redis` start.
+need_state_backends() {
+  local missing=()
+  compgen -G '/usr/lib/llvm-*/lib/libclang*.so*' >/dev/null || ldconfig -p | grep -q libclang || missing+=(libclang-dev)
+  command -v redis-server >/dev/null || missing+=(redis-server)
+  [ "${#missing[@]}" = 0 ] || install_debian "${missing[@]}"
+}
+
 need_nextest() {
   cargo nextest --version >/dev/null 2>&1 && return
   say "Installing cargo-nextest, the test runner (some minutes) ..."

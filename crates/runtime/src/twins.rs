@@ -106,7 +106,7 @@ impl<O: Operator> Twins<O> {
         let mut written = 0;
         for (section, change) in changes.clone().into_changes() {
             let (before, batches) = match change {
-                Change::Append(batch) => (self.rows.remove(&section).unwrap_or(0), vec![batch]),
+                Change::Append(batch) | Change::Upsert(batch) => (self.rows.remove(&section).unwrap_or(0), vec![batch]),
                 Change::Replace(batches) => (0, batches),
                 Change::Remove => {
                     self.rows.remove(&section);

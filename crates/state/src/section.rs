@@ -98,6 +98,8 @@ impl Rows {
 pub enum Change {
     /// It has got a batch more.
     Append(Rows),
+    /// It has got a batch of rows that take the place of earlier ones with the same key ([`crate::upserts`]).
+    Upsert(Rows),
     /// It is these batches now.
     Replace(Vec<Rows>),
     /// It is gone.
@@ -115,6 +117,14 @@ impl StateChanges {
     pub fn append(&mut self, section: impl Into<Section>, rows: RecordBatch) {
         if rows.num_rows() > 0 {
             self.changes.push((section.into(), Change::Append(Rows::Here(rows))));
+        }
+    }
+
+    /// Adds a batch of keys with their values at the end of a section that has only such ([`crate::upserts`]). Whoever
+    /// keeps the state may drop the rows that later ones make obsolete.
+    pub fn upsert(&mut self, section: impl Into<Section>, rows: RecordBatch) {
+        if rows.num_rows() > 0 {
+            self.changes.push((section.into(), Change::Upsert(Rows::Here(rows))));
         }
     }
 
@@ -163,9 +173,9 @@ impl StateChanges {
     /// `Unavailable` if they can't be written.
     pub fn spilled(self, folder: &SpillFolder) -> Result<Self> {
         let has_rows = |change: &Change| match change {
-            Change::Append(Rows::Here(_)) => true,
+            Change::Append(Rows::Here(_)) | Change::Upsert(Rows::Here(_)) => true,
             Change::Replace(rows) => rows.iter().any(|rows| matches!(rows, Rows::Here(_))),
-            Change::Append(Rows::Spilled(_)) | Change::Remove => false,
+            Change::Append(Rows::Spilled(_)) | Change::Upsert(Rows::Spilled(_)) | Change::Remove => false,
         };
         if !self.changes.iter().any(|(_, change)| has_rows(change)) {
             return Ok(self);
@@ -175,6 +185,7 @@ impl StateChanges {
         for (section, change) in self.changes {
             let change = match change {
                 Change::Append(rows) => Change::Append(rows.spilled(&mut file)?),
+                Change::Upsert(rows) => Change::Upsert(rows.spilled(&mut file)?),
                 Change::Replace(rows) => {
                     Change::Replace(rows.into_iter().map(|rows| rows.spilled(&mut file)).collect::<Result<_>>()?)
                 }
@@ -208,7 +219,7 @@ impl State {
     pub fn apply(&mut self, changes: StateChanges) {
         for (section, change) in changes.into_changes() {
             match change {
-                Change::Append(rows) => self.sections.entry(section).or_default().push(rows),
+                Change::Append(rows) | Change::Upsert(rows) => self.sections.entry(section).or_default().push(rows),
                 Change::Replace(rows) => drop(self.sections.insert(section, rows)),
                 Change::Remove => drop(self.sections.remove(&section)),
             }

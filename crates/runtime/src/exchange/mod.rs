@@ -2,14 +2,13 @@
 
 mod channel;
 mod gate;
-mod key_group;
 mod sender;
 
 pub use channel::Message;
 pub(crate) use channel::{Inbox, Outbox, channel};
 pub(crate) use gate::{Gate, Received};
-pub use key_group::{KEY_GROUPS, key_groups, owner};
 pub(crate) use sender::EdgeSender;
+pub use tidemill_state::key_group::{KEY_GROUPS, key_groups, owner};
 
 /// How an edge deals rows out to the subtasks at its end.
 #[derive(Debug, Clone, PartialEq, Eq)]

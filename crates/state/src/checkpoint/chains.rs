@@ -8,6 +8,9 @@ use crate::section::{Change, Rows, Section, StateChanges};
 /// A section of more parts gets one part for all that it had.
 const MAX_PARTS: usize = 32;
 
+/// A section of keys and values has fewer: of each key it needs one row.
+const MAX_UPSERTS: usize = 8;
+
 /// Files may have so many bytes that no section names any more, and as many again as there are that one does.
 const SLACK_BYTES: u64 = 1 << 20;
 
@@ -22,10 +25,24 @@ pub(super) enum Link {
     Copied(PartRef),
     /// Are made one part.
     Merged(Vec<PartRef>),
+    /// Are made one part, in which each key has one row.
+    Compacted {
+        parts: Vec<PartRef>,
+        /// Nothing stands before them.
+        whole: bool,
+    },
 }
 
-/// The sections of all owners, each with its pieces in order.
-pub(super) type Chains = BTreeMap<Owner, BTreeMap<Section, Vec<Link>>>;
+/// The pieces of a section, in order.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Chain {
+    pub(super) links: Vec<Link>,
+    /// Its rows are keys with their values, and the last one of a key counts.
+    pub(super) upserts: bool,
+}
+
+/// The sections of all owners.
+pub(super) type Chains = BTreeMap<Owner, BTreeMap<Section, Chain>>;
 
 /// What the checkpoint after `last` consists of.
 pub(super) fn next(last: Option<&Manifest>, changes: Vec<(Owner, StateChanges)>) -> Chains {
@@ -34,18 +51,24 @@ pub(super) fn next(last: Option<&Manifest>, changes: Vec<(Owner, StateChanges)>)
         let sections = chains.entry(owner).or_default();
         for (section, change) in changes.into_changes() {
             match change {
-                Change::Append(rows) => sections.entry(section).or_default().push(Link::New(rows)),
+                Change::Append(rows) => sections.entry(section).or_default().links.push(Link::New(rows)),
+                Change::Upsert(rows) => {
+                    let chain = sections.entry(section).or_default();
+                    chain.upserts = true;
+                    chain.links.push(Link::New(rows));
+                }
                 Change::Replace(rows) => {
-                    sections.insert(section, rows.into_iter().map(Link::New).collect());
+                    let links = rows.into_iter().map(Link::New).collect();
+                    sections.insert(section, Chain { links, upserts: false });
                 }
                 Change::Remove => drop(sections.remove(&section)),
             }
         }
     }
-    chains.values_mut().flat_map(BTreeMap::values_mut).for_each(merge);
+    chains.values_mut().flat_map(BTreeMap::values_mut).for_each(Chain::shorten);
     if let Some(last) = last {
         let retired = retired(&chains, &last.files);
-        let links = chains.values_mut().flat_map(BTreeMap::values_mut).flatten();
+        let links = chains.values_mut().flat_map(BTreeMap::values_mut).flat_map(|chain| &mut chain.links);
         for link in links {
             match link {
                 Link::Old(part) if retired.contains(&part.file) => *link = Link::Copied(*part),
@@ -60,28 +83,47 @@ fn chains_of(manifest: &Manifest) -> Chains {
     let sections = |owner: &[super::manifest::SectionParts]| {
         let section = |s: &super::manifest::SectionParts| {
             let name = Section { name: s.name.clone().into(), number: s.number };
-            (name, s.parts.iter().copied().map(Link::Old).collect())
+            (name, Chain { links: s.parts.iter().copied().map(Link::Old).collect(), upserts: s.upserts })
         };
         owner.iter().map(section).collect()
     };
     manifest.state.iter().map(|(owner, parts)| (owner.clone(), sections(parts))).collect()
 }
 
-/// Makes one part of the old ones, where there are many.
-fn merge(links: &mut Vec<Link>) {
-    let old = links.iter().take_while(|link| matches!(link, Link::Old(_))).count();
-    if old < MAX_PARTS {
-        return;
+impl Chain {
+    /// Makes one part of old ones, where there are many.
+    fn shorten(&mut self) {
+        let old = self.links.iter().map_while(|link| if let Link::Old(part) = link { Some(*part) } else { None });
+        let old: Vec<PartRef> = old.collect();
+        if old.len() < if self.upserts { MAX_UPSERTS } else { MAX_PARTS } {
+            return;
+        }
+        let from = if self.upserts { tail(&old) } else { 0 };
+        let parts: Vec<PartRef> = old[from..].to_vec();
+        let shorter = match self.upserts {
+            true => Link::Compacted { parts, whole: from == 0 },
+            false => Link::Merged(parts),
+        };
+        self.links.splice(from..old.len(), [shorter]);
     }
-    let parts = links.drain(..old).filter_map(|link| if let Link::Old(part) = link { Some(part) } else { None });
-    let merged = Link::Merged(parts.collect());
-    links.insert(0, merged);
+}
+
+/// Where those parts begin that together are as large as the one before them, at least: a large part is written anew
+/// only when as much has come behind it, so that what is written follows the change, however large the state.
+fn tail(parts: &[PartRef]) -> usize {
+    let mut behind: u64 = parts.iter().map(|part| part.bytes).sum();
+    let reached = parts.iter().position(|part| {
+        behind -= part.bytes;
+        part.bytes <= behind
+    });
+    // If each is larger than all behind it together, the last two are.
+    reached.unwrap_or(parts.len().saturating_sub(2))
 }
 
 /// The files to give up, those first of which the least is still named.
 fn retired(chains: &Chains, files: &BTreeMap<u64, u64>) -> BTreeSet<u64> {
     let mut named: BTreeMap<u64, u64> = BTreeMap::new();
-    for link in chains.values().flat_map(BTreeMap::values).flatten() {
+    for link in chains.values().flat_map(BTreeMap::values).flat_map(|chain| &chain.links) {
         if let Link::Old(part) = link {
             *named.entry(part.file).or_default() += part.bytes;
         }

@@ -43,6 +43,9 @@ pub struct Manifest {
 pub(super) struct SectionParts {
     pub(super) name: String,
     pub(super) number: i64,
+    /// Its rows are keys with their values, and the last one of a key counts.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) upserts: bool,
     pub(super) parts: Vec<PartRef>,
 }
 
@@ -131,7 +134,8 @@ mod tests {
 
     fn manifest() -> Manifest {
         let part = PartRef { file: 3, offset: 7, bytes: 90, xxh3: u64::MAX };
-        let section = SectionParts { name: "pane".to_owned(), number: -60_000, parts: vec![part] };
+        let section = SectionParts { name: "pane".to_owned(), number: -60_000, upserts: false, parts: vec![part] };
+        let keyed = SectionParts { name: "keyed".to_owned(), number: 0, upserts: true, parts: vec![] };
         Manifest {
             format: FORMAT,
             program: "tidemill 0.1.0".to_owned(),
@@ -140,7 +144,7 @@ mod tests {
             finished: false,
             plan: "0: source \"t\"\n".to_owned(),
             files: [(3, 97)].into(),
-            state: [("1.0.a".to_owned(), vec![section])].into(),
+            state: [("1.0.a".to_owned(), vec![section, keyed])].into(),
         }
     }
 

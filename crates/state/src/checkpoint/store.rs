@@ -4,15 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use arrow::array::RecordBatch;
 use futures::{StreamExt, TryStreamExt, stream};
 use tidemill_core::{Epoch, Error, ErrorKind, Result};
 
-use super::chains::{self, Link};
+use super::chains::{self, Chain, Link};
 use super::manifest::{FORMAT, Manifest, Owner, PartRef, SectionParts};
 use super::part;
 use super::place::{Growing, Place};
 use super::pulse::Pulse;
 use crate::section::{Rows, Section, State, StateChanges};
+use crate::upserts;
 
 const MANIFEST: &str = ".manifest";
 const PARTS: &str = ".parts";
@@ -164,9 +166,8 @@ impl CheckpointStore {
         });
         let sections: Vec<(&Owner, &SectionParts)> = sections.collect();
         let read = sections.into_iter().map(|(owner, section)| async move {
-            let batches = stream::iter(&section.parts).then(|part| self.read_part(*part));
             let name = Section { name: section.name.clone().into(), number: section.number };
-            Ok::<_, Error>((owner.clone(), name, batches.try_collect::<Vec<_>>().await?))
+            Ok::<_, Error>((owner.clone(), name, self.read_parts(&section.parts).await?))
         });
         let mut read = stream::iter(read).buffer_unordered(READS);
         while let Some((owner, section, batches)) = read.try_next().await? {
@@ -176,7 +177,11 @@ impl CheckpointStore {
         Ok((manifest, state))
     }
 
-    async fn read_part(&self, part: PartRef) -> Result<arrow::array::RecordBatch> {
+    async fn read_parts(&self, parts: &[PartRef]) -> Result<Vec<RecordBatch>> {
+        stream::iter(parts).then(|part| self.read_part(*part)).try_collect().await
+    }
+
+    async fn read_part(&self, part: PartRef) -> Result<RecordBatch> {
         let name = parts_name(part.file);
         let bytes = self.place.get_range(&name, part.offset, part.bytes).await?;
         part::decode(&bytes, part.xxh3).map_err(|e| e.context(name))
@@ -243,12 +248,12 @@ impl CheckpointStore {
         let mut state: BTreeMap<Owner, Vec<SectionParts>> = BTreeMap::new();
         for (owner, sections) in chains {
             let mut written = vec![];
-            for (section, links) in sections {
+            for (section, Chain { links, upserts }) in sections {
                 let mut parts = vec![];
                 for link in links {
                     writer.write(self, link, &mut parts).await?;
                 }
-                written.push(SectionParts { name: section.name.into_owned(), number: section.number, parts });
+                written.push(SectionParts { name: section.name.into_owned(), number: section.number, upserts, parts });
             }
             state.insert(owner, written);
         }
@@ -322,15 +327,31 @@ impl PartsWriter<'_> {
                 parts.push(self.append(bytes.into(), part.xxh3).await?);
             }
             Link::Merged(merged) => {
-                let batches = stream::iter(&merged).then(|part| store.read_part(*part)).try_collect::<Vec<_>>().await?;
-                match part::concat(&batches)? {
-                    Some(batch) => {
-                        let (bytes, checksum) = part::encode(&batch)?;
-                        parts.push(self.append(bytes, checksum).await?);
-                    }
-                    None => parts.extend(merged),
-                }
+                let batch = part::concat(&store.read_parts(&merged).await?)?;
+                self.write_instead(merged, batch, parts).await?;
             }
+            Link::Compacted { parts: compacted, whole } => {
+                let batch = upserts::compact(&store.read_parts(&compacted).await?, whole)?;
+                self.write_instead(compacted, batch, parts).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes one part in place of some; if there is none, they stay.
+    async fn write_instead(
+        &mut self,
+        replaced: Vec<PartRef>,
+        batch: Option<RecordBatch>,
+        parts: &mut Vec<PartRef>,
+    ) -> Result<()> {
+        let Some(batch) = batch else {
+            parts.extend(replaced);
+            return Ok(());
+        };
+        if batch.num_rows() > 0 {
+            let (bytes, checksum) = part::encode(&batch)?;
+            parts.push(self.append(bytes, checksum).await?);
         }
         Ok(())
     }

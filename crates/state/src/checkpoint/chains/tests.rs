@@ -18,6 +18,7 @@ fn manifest(sections: &[(i64, &[PartRef])], files: &[(u64, u64)]) -> Manifest {
     let section = |(number, parts): &(i64, &[PartRef])| SectionParts {
         name: "pane".to_owned(),
         number: *number,
+        upserts: false,
         parts: parts.to_vec(),
     };
     Manifest {
@@ -33,7 +34,7 @@ fn manifest(sections: &[(i64, &[PartRef])], files: &[(u64, u64)]) -> Manifest {
 }
 
 fn of_pane(chains: &Chains, number: i64) -> Option<Vec<Link>> {
-    chains["a"].get(&Section::new("pane", number)).cloned()
+    chains["a"].get(&Section::new("pane", number)).map(|chain| chain.links.clone())
 }
 
 #[test]
@@ -75,4 +76,30 @@ fn files_of_which_little_is_named_are_given_up() {
     // With no more than as much again, all stays.
     let last = manifest(&[(1, &parts)], &[(1, 12 * M), (2, 12 * M), (3, 20 * M)]);
     assert_eq!(of_pane(&next(Some(&last), vec![]), 1), Some(parts.map(Link::Old).to_vec()));
+}
+
+/// The parts of a section of keys and values after another checkpoint.
+fn compacted(bytes: &[u64]) -> Vec<Link> {
+    let parts: Vec<PartRef> = (1..).zip(bytes).map(|(file, &bytes)| part(file, bytes)).collect();
+    let files: Vec<(u64, u64)> = parts.iter().map(|part| (part.file, part.bytes)).collect();
+    let mut last = manifest(&[(1, &parts)], &files);
+    last.state.values_mut().flatten().for_each(|section| section.upserts = true);
+    of_pane(&next(Some(&last), vec![]), 1).unwrap()
+}
+
+#[test]
+fn keys_and_values_are_compacted_as_far_as_as_much_has_come_behind() {
+    let old = |file, bytes| Link::Old(part(file, bytes));
+    let tail = |from: u64, bytes: &[u64]| (from..).zip(bytes).map(|(file, &bytes)| part(file, bytes)).collect();
+    // Few parts stay.
+    assert_eq!(compacted(&[9, 9, 9, 9, 9, 9, 9]).len(), 7);
+    // A large one stays until as much is behind it.
+    let links = compacted(&[1000, 10, 10, 10, 10, 10, 10, 10]);
+    assert_eq!(links, [old(1, 1000), Link::Compacted { parts: tail(2, &[10; 7]), whole: false }]);
+    let links = compacted(&[70, 10, 10, 10, 10, 10, 10, 10]);
+    assert_eq!(links, [Link::Compacted { parts: tail(1, &[70, 10, 10, 10, 10, 10, 10, 10]), whole: true }]);
+    // Where each is larger than all behind it, the last two are taken.
+    let links = compacted(&[128, 64, 32, 16, 8, 4, 2, 1]);
+    assert_eq!(links.len(), 7);
+    assert_eq!(links[6], Link::Compacted { parts: tail(7, &[2, 1]), whole: false });
 }

@@ -31,6 +31,12 @@ pub fn key_groups(columns: &[ArrayRef], rows: usize) -> Result<Vec<u8>> {
     Ok(hashes.into_iter().map(|hash| (hash % KEY_GROUPS as u64) as u8).collect())
 }
 
+/// The key group of a key that has been written as bytes: that of a binary column which holds them.
+#[must_use]
+pub fn key_group(key: &[u8]) -> u8 {
+    (xxh3_64_with_seed(key, 0) % KEY_GROUPS as u64) as u8
+}
+
 /// The subtask, out of `parallelism`, that owns a key group: each owns one range of them.
 #[must_use]
 pub fn owner(key_group: u8, parallelism: usize) -> usize {
@@ -136,7 +142,7 @@ fn each(column: &ArrayRef, hashes: &mut [u64], hash: impl Fn(usize, u64) -> u64)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow::array::{Float64Array, Int64Array, ListArray, StringViewArray};
+    use arrow::array::{BinaryViewArray, Float64Array, Int64Array, ListArray, StringViewArray};
     use std::sync::Arc;
 
     #[test]
@@ -148,6 +154,13 @@ mod tests {
     }
 
     const GOLDEN: [u8; 3] = [37, 40, 91];
+
+    #[test]
+    fn a_key_of_bytes_is_a_column_of_one() {
+        let keys: [&[u8]; 3] = [b"", b"a", b"a key of more than sixteen bytes"];
+        let column: ArrayRef = Arc::new(BinaryViewArray::from_iter_values(keys));
+        assert_eq!(key_groups(&[column], 3).unwrap(), keys.map(key_group));
+    }
 
     #[test]
     fn equal_floats_have_equal_groups() {
