@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use tidemill_core::{Error, Result};
 
-use crate::filesystem::part::failed;
+use super::failed;
 
 /// The folders of one run.
 #[derive(Debug, Default)]
