@@ -67,13 +67,16 @@ need_nextest() {
 
 # The systems that tests compare with, in a Python environment of their own; kept until another version is wanted.
 need_oracles() {
-  local wanted=tests/oracle/requirements.txt oracle="${XDG_CACHE_HOME:-$HOME/.cache}/tidemill/oracle"
-  cmp -s "$wanted" "$oracle/requirements.txt" && return
+  local wanted=tests/oracle oracle="${XDG_CACHE_HOME:-$HOME/.cache}/tidemill/oracle"
+  cat "$wanted"/{,delta-}requirements.txt | cmp -s - "$oracle/requirements.txt" && return
   python3 -c 'import ensurepip' 2>/dev/null || install_debian python3-venv
   say "Installing DuckDB and moto, which the tests ask ..."
   python3 -m venv --clear "$oracle"
-  "$oracle/bin/python" -m pip install --quiet --disable-pip-version-check -r "$wanted" >&2
-  cp "$wanted" "$oracle/requirements.txt"
+  "$oracle/bin/python" -m pip install --quiet --disable-pip-version-check -r "$wanted/requirements.txt" >&2
+  # Beside the others: it brings a DuckDB of another version.
+  "$oracle/bin/python" -m pip install --quiet --disable-pip-version-check --target "$oracle/delta" \
+    -r "$wanted/delta-requirements.txt" >&2
+  cat "$wanted"/{,delta-}requirements.txt >"$oracle/requirements.txt"
 }
 
 need_compiler

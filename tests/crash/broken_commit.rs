@@ -1,4 +1,4 @@
-//! A run whose file sinks show their rows when they are prepared, before the checkpoint is there: a commit that is not
+//! A run whose sinks show their rows when they are prepared, before the checkpoint is there: a commit that is not
 //! atomic. The test starts itself again as this program, and must see that it is wrong.
 
 use std::env;
@@ -11,6 +11,7 @@ use arrow::datatypes::SchemaRef;
 use async_trait::async_trait;
 use tidemill_connectors::connectors;
 use tidemill_core::{Epoch, Error, EventBatch, Result};
+use tidemill_runtime::clock::SystemClock;
 use tidemill_runtime::connector::{
     ChangelogMode, Commitment, Connector, OptionSpec, Sink, SinkFactory, Source, TableSpec, WriteMode,
 };
@@ -46,11 +47,13 @@ pub fn program() -> Option<ExitCode> {
 
 async fn run(parallelism: usize) -> Result<()> {
     let all = connectors();
-    let broken = Arc::new(BrokenFilesystem(Arc::clone(all.get("filesystem")?)));
+    let broken = |name| Ok::<_, Error>(Arc::new(BrokenConnector(Arc::clone(all.get(name)?))));
+    let (files, delta) = (broken("filesystem")?, broken("delta")?);
+    let broken = all.with(files).with(delta);
     let text = std::fs::read_to_string("q.sql").unwrap();
     let options = LoadOptions { folder: PathBuf::new(), parallelism: Some(parallelism), batch_rows: 8192, infer: None };
     let sql = SqlText::new(Arc::<str>::from("q.sql"), Arc::<str>::from(text));
-    let pipeline = Pipeline::load(&sql, &all.with(broken), &options).await?;
+    let pipeline = Pipeline::load(&sql, &broken, &options).await?;
     let graph = live::plan(&pipeline, &Tables)?;
     let _owned = DataDir::lock(Path::new("data"))?;
     let place = Place::Folder(DataDir::checkpoints(Path::new("data")));
@@ -63,6 +66,7 @@ async fn run(parallelism: usize) -> Result<()> {
         stalls: None,
         durability: Some(durability),
         spill: None,
+        clock: Arc::new(SystemClock),
     };
     job::run(graph, options, std::future::pending()).await.map(drop)
 }
@@ -91,15 +95,19 @@ impl Outputs for Tables {
     }
 }
 
-struct BrokenFilesystem(Arc<dyn Connector>);
+struct BrokenConnector(Arc<dyn Connector>);
 
-impl Connector for BrokenFilesystem {
+impl Connector for BrokenConnector {
     fn name(&self) -> &'static str {
         self.0.name()
     }
 
     fn options(&self) -> &'static [OptionSpec] {
         self.0.options()
+    }
+
+    fn partitioned(&self) -> bool {
+        self.0.partitioned()
     }
 
     fn source(&self, table: &TableSpec) -> Result<Arc<dyn Source>> {

@@ -11,10 +11,17 @@ use tidemill_tests::folder::fresh;
 use tidemill_tests::program::Program;
 
 use super::broken_commit::program_in;
-use super::output::committed;
+use super::output::{committed, committed_to_delta};
 
 /// Rows of each of the two files.
 const ROWS: u64 = 30_000;
+
+/// What keeps the tables whose rows are only added; those that are updated are files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kept {
+    InFiles,
+    InDelta,
+}
 
 /// The tables that are written, and the query of each.
 const STATEMENTS: [(&str, &str, &str); 6] = [
@@ -58,6 +65,7 @@ const LATE: &str = "late";
 pub struct Job {
     folder: TempDir,
     parallelism: String,
+    kept: Kept,
 }
 
 /// By table: each row, and how often it is there.
@@ -65,14 +73,14 @@ pub type Rows = BTreeMap<String, BTreeMap<String, i64>>;
 
 impl Job {
     /// A job whose input is drawn by the number.
-    pub fn new(draw: u64) -> Self {
+    pub fn new(draw: u64, kept: Kept) -> Self {
         let folder = fresh();
         fs::create_dir(folder.path().join("in")).unwrap();
         for file in 0..2 {
             fs::write(folder.path().join(format!("in/{file}.jsonl")), events(draw, file)).unwrap();
         }
-        fs::write(folder.path().join("q.sql"), sql()).unwrap();
-        Self { folder, parallelism: (1 + draw % 3).to_string() }
+        fs::write(folder.path().join("q.sql"), sql(kept)).unwrap();
+        Self { folder, parallelism: (1 + draw % 3).to_string(), kept }
     }
 
     pub fn folder(&self) -> &Path {
@@ -103,7 +111,14 @@ impl Job {
     /// The rows that are committed now; of tables that are updated, what the changes leave.
     pub fn committed(&self) -> Rows {
         let tables = STATEMENTS.iter().map(|(name, ..)| *name).chain([LATE]);
-        tables.map(|name| (name.to_owned(), committed(&self.folder().join("out").join(name)))).collect()
+        let rows = |name| {
+            let folder = self.folder().join("out").join(name);
+            match is_delta(name, self.kept) {
+                true => committed_to_delta(&folder),
+                false => committed(&folder),
+            }
+        };
+        tables.map(|name| (name.to_owned(), rows(name))).collect()
     }
 
     pub fn assert_committed(&self, expected: &Rows) {
@@ -133,7 +148,15 @@ fn counted(totals: &BTreeMap<String, i64>) -> i64 {
     totals.iter().map(|(row, times)| events(row) * times).sum()
 }
 
-fn sql() -> String {
+fn is_updated(table: &str) -> bool {
+    matches!(table, "totals" | "best")
+}
+
+fn is_delta(table: &str, kept: Kept) -> bool {
+    kept == Kept::InDelta && !is_updated(table)
+}
+
+fn sql(kept: Kept) -> String {
     let mut sql = "SET 'execution.checkpointing.interval' = '40 ms';
 SET 'tidemill.late-output.windows' = 'late';
 CREATE TABLE events (id BIGINT, user_id BIGINT, category STRING, amount DECIMAL(10, 2), ts TIMESTAMP(3),
@@ -142,12 +165,13 @@ CREATE TABLE events (id BIGINT, user_id BIGINT, category STRING, amount DECIMAL(
     .to_owned();
     let late = (LATE, "id BIGINT, window_start TIMESTAMP(3), late_reason STRING", "");
     for (name, columns, query) in STATEMENTS.into_iter().chain([late]) {
-        let updated = matches!(name, "totals" | "best");
-        let format = if updated { "debezium-json" } else { "json" };
-        let _ = writeln!(
-            sql,
-            "CREATE TABLE {name} ({columns}) WITH ('connector' = 'filesystem', 'path' = 'out/{name}', 'format' = '{format}');"
-        );
+        let (by, with) = match (is_delta(name, kept), is_updated(name)) {
+            (true, _) if name == "windows" => ("PARTITIONED BY (category)", "'connector' = 'delta', 'table-path'"),
+            (true, _) => ("", "'connector' = 'delta', 'table-path'"),
+            (false, true) => ("", "'connector' = 'filesystem', 'format' = 'debezium-json', 'path'"),
+            (false, false) => ("", "'connector' = 'filesystem', 'format' = 'json', 'path'"),
+        };
+        let _ = writeln!(sql, "CREATE TABLE {name} ({columns}) {by} WITH ({with} = 'out/{name}');");
         if !query.is_empty() {
             let _ = writeln!(sql, "INSERT INTO {name} {query};");
         }

@@ -48,6 +48,7 @@ struct Seen {
     parts: Option<u64>,
     /// Files of rows that no reader sees, with when they were written to last.
     hidden: Vec<(PathBuf, SystemTime)>,
+    checkpoints: PathBuf,
 }
 
 impl Killer {
@@ -146,16 +147,15 @@ impl Seen {
     fn of(job: &Job) -> Self {
         let (manifest, parts) = numbers(&job.checkpoints());
         let mut hidden = vec![];
-        for table in fs::read_dir(job.folder().join("out")).into_iter().flatten().flatten() {
-            for entry in fs::read_dir(table.path()).into_iter().flatten().flatten() {
-                if entry.file_name().to_string_lossy().starts_with('.') {
-                    // A file may have got its name since the folder was listed.
-                    hidden.extend(entry.metadata().and_then(|m| m.modified()).map(|at| (entry.path(), at)));
-                }
-            }
+        for table in entries(&job.folder().join("out")) {
+            hidden.extend(unseen(&table).into_iter().filter_map(|file| {
+                // A file may have got its name, or be gone, since the folder was listed.
+                let written = fs::metadata(&file).and_then(|m| m.modified()).ok()?;
+                Some((file, written))
+            }));
         }
         hidden.sort();
-        Self { manifest, parts, hidden }
+        Self { manifest, parts, hidden, checkpoints: job.checkpoints() }
     }
 
     fn hit(&self, before: &Self) -> Hit {
@@ -176,8 +176,28 @@ impl Seen {
     }
 
     fn written(&self, manifest: &str) -> Option<SystemTime> {
-        // The folder of the checkpoints stands beside that of the rows.
-        let out = self.hidden.first()?.0.parent()?.parent()?.parent()?;
-        fs::metadata(out.join("data/checkpoints").join(manifest)).and_then(|m| m.modified()).ok()
+        fs::metadata(self.checkpoints.join(manifest)).and_then(|m| m.modified()).ok()
     }
+}
+
+/// The files of a table that no reader sees: hidden ones, and those that the log of a Delta table does not name.
+fn unseen(table: &Path) -> Vec<PathBuf> {
+    let entries_of_log = entries(&table.join("_delta_log"));
+    let log: String = entries_of_log.iter().filter_map(|entry| fs::read_to_string(entry).ok()).collect();
+    let (mut files, mut folders) = (vec![], vec![table.to_owned()]);
+    while let Some(folder) = folders.pop() {
+        for path in entries(&folder) {
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            if path.is_dir() {
+                folders.extend((name != "_delta_log").then_some(path));
+            } else if name.starts_with('.') || (name.ends_with(".parquet") && !log.contains(&name)) {
+                files.push(path);
+            }
+        }
+    }
+    files
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
 }

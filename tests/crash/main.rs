@@ -25,7 +25,7 @@ use libtest_mimic::{Arguments, Trial};
 use tidemill_tests::folder::{fresh, names};
 use tidemill_tests::program::Program;
 
-use job::Job;
+use job::{Job, Kept};
 use killer::{Hit, Killer};
 
 /// How often a job is killed before it may come to its end.
@@ -36,24 +36,21 @@ fn main() -> ExitCode {
         return code;
     }
     let trials = vec![
-        Trial::test("a_killed_job_goes_on_as_if_nothing_had_happened", || {
-            a_killed_job_goes_on();
-            Ok(())
-        }),
-        Trial::test("a_commit_that_is_not_atomic_is_caught", || {
-            a_broken_commit_is_caught();
-            Ok(())
-        }),
-        Trial::test("a_followed_folder_is_written_whole_at_every_moment", || {
-            a_followed_folder_is_written_whole();
-            Ok(())
-        }),
-        Trial::test("a_reader_catches_a_commit_that_is_not_atomic", || {
-            a_reader_catches_a_broken_commit();
-            Ok(())
-        }),
+        trial("a_killed_job_goes_on_as_if_nothing_had_happened", || a_killed_job_goes_on(Kept::InFiles, 50)),
+        trial("a_killed_job_with_delta_tables_goes_on", || a_killed_job_goes_on(Kept::InDelta, 30)),
+        trial("a_commit_that_is_not_atomic_is_caught", || a_broken_commit_is_caught(Kept::InFiles)),
+        trial("a_commit_to_delta_that_is_not_atomic_is_caught", || a_broken_commit_is_caught(Kept::InDelta)),
+        trial("a_followed_folder_is_written_whole_at_every_moment", a_followed_folder_is_written_whole),
+        trial("a_reader_catches_a_commit_that_is_not_atomic", a_reader_catches_a_broken_commit),
     ];
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+fn trial(name: &str, test: impl FnOnce() + Send + 'static) -> Trial {
+    Trial::test(name, move || {
+        test();
+        Ok(())
+    })
 }
 
 fn variable(name: &str) -> Option<u64> {
@@ -68,13 +65,13 @@ fn seed() -> u64 {
     seed
 }
 
-fn a_killed_job_goes_on() {
-    let rounds = variable("TIDEMILL_CRASH_ROUNDS").unwrap_or(50);
+fn a_killed_job_goes_on(kept: Kept, usual_rounds: u64) {
+    let rounds = variable("TIDEMILL_CRASH_ROUNDS").unwrap_or(usual_rounds);
     let mut killer = Killer::new(seed());
     let mut hits: BTreeMap<Hit, u64> = BTreeMap::new();
     let mut round = 0;
     while round < rounds {
-        let job = Job::new(killer.draw());
+        let job = Job::new(killer.draw(), kept);
         let program = Program::in_folder(job.folder());
         let expected = job.uncrashed();
         let mut kills = 0;
@@ -94,15 +91,15 @@ fn a_killed_job_goes_on() {
     }
     println!("{round} kills hit: {hits:?}");
     for hit in [Hit::Processing, Hit::Barrier, Hit::Commit, Hit::Recovery] {
-        assert!(hits.contains_key(&hit) || rounds < 50, "no kill hit {hit:?}: {hits:?}");
+        assert!(hits.contains_key(&hit) || rounds < usual_rounds, "no kill hit {hit:?}: {hits:?}");
     }
 }
 
 /// A program whose sink shows rows before the checkpoint is there must be caught.
-fn a_broken_commit_is_caught() {
+fn a_broken_commit_is_caught(kept: Kept) {
     let mut killer = Killer::new(seed());
     for _ in 0..20 {
-        let job = Job::new(killer.draw());
+        let job = Job::new(killer.draw(), kept);
         let expected = job.uncrashed();
         for kill in 0.. {
             let command = job.broken_program();

@@ -1,10 +1,12 @@
-//! What stands in the visible files of a table.
+//! What stands in the visible files of a table, or in those that the log of a Delta table names.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
+use tidemill_tests::delta::DeltaTable;
+use tidemill_tests::duckdb::duckdb;
 
 /// Each row and how often it is there. A line with `op` is a change: it adds its row after, or takes away its row before.
 pub fn committed(folder: &Path) -> BTreeMap<String, i64> {
@@ -26,5 +28,15 @@ pub fn committed(folder: &Path) -> BTreeMap<String, i64> {
         }
     }
     rows.retain(|_, times| *times != 0);
+    rows
+}
+
+/// Each row of a Delta table and how often it is there.
+pub fn committed_to_delta(folder: &Path) -> BTreeMap<String, i64> {
+    let mut rows = BTreeMap::new();
+    let table = DeltaTable::at(folder).filter(|table| !table.files.is_empty());
+    for row in table.into_iter().flat_map(|table| duckdb(&table.by_hand())) {
+        *rows.entry(row.to_string()).or_default() += 1;
+    }
     rows
 }

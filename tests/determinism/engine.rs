@@ -11,6 +11,7 @@ use async_trait::async_trait;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use tidemill_core::{Epoch, EventBatch, Result};
+use tidemill_runtime::clock::SystemClock;
 use tidemill_runtime::connector::{ChangelogMode, Connectors, Sink, SinkFactory};
 use tidemill_runtime::job;
 use tidemill_sql::physical::{LateSink, Outputs, batch, live};
@@ -66,6 +67,7 @@ pub fn run_live(window: Window, log: &Log, setting: &Setting) -> (Vec<Total>, Ve
             stalls: None,
             durability: None,
             spill: None,
+            clock: Arc::new(SystemClock),
         };
         job::run(graph, options, std::future::pending()).await.unwrap();
     });

@@ -291,8 +291,8 @@ fn is_example(case: &Case, folder: &Path) -> bool {
     for (_, mut source) in state.into_iter().filter(|(owner, _)| owner.ends_with(".source")) {
         let names =
             |batch: &RecordBatch| batch.column(0).as_string::<i32>().iter().flatten().map(str::to_owned).collect();
-        ended.extend(source.take("ended").iter().flat_map(|batch| -> Vec<String> { names(batch) }));
-        for reading in source.take("reading") {
+        ended.extend(source.take("ended").unwrap().iter().flat_map(|batch| -> Vec<String> { names(batch) }));
+        for reading in source.take("reading").unwrap() {
             let names: Vec<String> = names(&reading);
             let positions = reading.column(1).as_primitive::<UInt64Type>();
             for (name, &position) in names.into_iter().zip(positions.values()) {

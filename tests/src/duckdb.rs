@@ -20,13 +20,18 @@ use serde_json::Value;
 /// If DuckDB is not installed, or refuses the SQL.
 #[must_use]
 pub fn duckdb(sql: &str) -> Vec<Value> {
+    ask("ask.py", sql)
+}
+
+/// The rows that a script of `oracle/` gives for the SQL.
+pub(crate) fn ask(script: &str, sql: &str) -> Vec<Value> {
     let python = python();
     assert!(
         python.exists(),
         "{} is not there: run scripts/test once, which installs DuckDB for the tests",
         python.display()
     );
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("oracle/ask.py");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("oracle").join(script);
     let mut command = Command::new(&python);
     // Isolated from the user's environment and packages.
     command.arg("-I").arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -8,6 +8,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 pub mod case;
+pub mod delta;
 pub mod duckdb;
 pub mod folder;
 pub mod program;

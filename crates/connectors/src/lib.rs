@@ -1,6 +1,6 @@
 //! The systems that Tidemill reads from and writes to, and the formats of their bytes.
 //!
-//! **Owns** one folder per system (`filesystem`, `stdio`, `datagen`, `nexmark`, `shop`, `print`, `blackhole`),
+//! **Owns** one folder per system (`filesystem`, `delta`, `stdio`, `datagen`, `nexmark`, `shop`, `print`, `blackhole`),
 //! the formats, and [`connectors`], the one list of all of them.
 //! **Never** knows an operator, a plan or SQL: it sees a table's columns and options, through the
 //! contracts of `tidemill_runtime::connector`. One system never imports another.
@@ -11,8 +11,10 @@ pub mod blackhole;
 mod blocking;
 pub mod console;
 pub mod datagen;
+pub mod delta;
 pub mod filesystem;
 pub mod format;
+mod local;
 pub mod nexmark;
 pub mod print;
 pub mod shop;
@@ -28,6 +30,7 @@ use tidemill_runtime::connector::Connectors;
 pub fn connectors() -> Connectors {
     Connectors::new(vec![
         Arc::new(filesystem::FilesystemConnector),
+        Arc::new(delta::DeltaConnector),
         Arc::new(stdio::StdioConnector),
         Arc::new(datagen::DatagenConnector),
         Arc::new(nexmark::NexmarkConnector),

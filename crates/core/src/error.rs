@@ -31,6 +31,24 @@ pub struct Excerpt {
     pub span: Range<usize>,
 }
 
+impl Excerpt {
+    /// The line and the column that it begins in, each from 1; a column is a character.
+    #[must_use]
+    pub fn position(&self) -> (usize, usize) {
+        let before = self.text.get(..self.span.start).unwrap_or_default();
+        let in_line = before.rsplit('\n').next().unwrap_or_default();
+        (before.matches('\n').count() + 1, in_line.chars().count() + 1)
+    }
+}
+
+impl fmt::Display for Excerpt {
+    /// `file:line:column`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (line, column) = self.position();
+        write!(f, "{}:{line}:{column}", self.origin)
+    }
+}
+
 /// An error with its kind, a message (what and where), and a hint (what to do).
 ///
 /// It is one pointer wide, so that a `Result` stays small on hot paths.

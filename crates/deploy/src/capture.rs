@@ -7,6 +7,7 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use async_trait::async_trait;
 use tidemill_core::{Epoch, EventBatch, Result};
+use tidemill_runtime::clock::SystemClock;
 use tidemill_runtime::connector::{ChangelogMode, Sink, SinkFactory};
 use tidemill_runtime::job;
 use tidemill_sql::physical::batch::LateRows;
@@ -41,6 +42,7 @@ pub async fn run_live(pipeline: &Pipeline, stop: impl Future<Output = ()>) -> Re
         stalls: None,
         durability: None,
         spill: None,
+        clock: Arc::new(SystemClock),
     };
     let outcome = job::run(graph, options, stop).await?;
     Ok((!outcome.stopped).then(|| memory.into_capture()))

@@ -13,6 +13,7 @@
 //! A stream may be read any number of times: equal subplans of several statements are one node.
 
 use std::collections::BTreeSet;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
@@ -48,6 +49,8 @@ pub struct SourceSpec {
     pub row_watermarks: bool,
     /// What can't be decoded leaves by [`Port::REJECTED`]; else it fails the run.
     pub keep_rejected: bool,
+    /// Windows over the rows go by the clock: that is the source's watermark, and no row has one of its own.
+    pub processing_time: bool,
 }
 
 /// `WATERMARK FOR column AS expression`.
@@ -189,8 +192,13 @@ impl JobGraph {
 
     /// Reads a table.
     pub fn source(&mut self, spec: SourceSpec) -> Stream {
-        let metrics = Arc::clone(self.metrics.sources.entry(Arc::clone(&spec.table)).or_default());
-        let name = format!("source {}", spec.table);
+        // A table that is read by both kinds of time is counted once.
+        let metrics = match self.metrics.sources.entry(Arc::clone(&spec.table)) {
+            Entry::Vacant(new) => Arc::clone(new.insert(Arc::default())),
+            Entry::Occupied(_) => Arc::default(),
+        };
+        let by = if spec.processing_time { " by processing time" } else { "" };
+        let name = format!("source {}{by}", spec.table);
         let task = self.task(name, self.parallelism, Head::Source(spec, metrics));
         self.tasks[task].head_targets = vec![vec![]; 2];
         Stream { task, origin: Origin::Source(Port::MAIN) }
@@ -267,6 +275,9 @@ impl JobGraph {
             text += &format!("{} has {}", spec.table, columns.join(", "));
             if let Some(EventTimeSpec { column, watermark, .. }) = &spec.event_time {
                 text += &format!(", its time is column {column}, its watermark {watermark}");
+            }
+            if spec.processing_time {
+                text += ", its watermark is the clock";
             }
             text.push('\n');
         }

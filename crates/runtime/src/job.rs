@@ -14,6 +14,7 @@ use tidemill_core::{Error, Result};
 use tokio::sync::mpsc;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
+use crate::clock::Clock;
 use crate::graph::JobGraph;
 use crate::key_groups::Spill;
 use crate::metrics::Metrics;
@@ -41,6 +42,8 @@ pub struct RunOptions {
     pub durability: Option<Durability>,
     /// What becomes of state that is too much for the memory; `None`: it stays in memory.
     pub spill: Option<Spill>,
+    /// What the present time is: of functions that tell it, and of windows of processing time.
+    pub clock: Arc<dyn Clock>,
 }
 
 /// Hears of watermarks that stand still.
@@ -75,9 +78,9 @@ pub struct Outcome {
 /// and a later run goes on from the last checkpoint.
 pub async fn run(graph: JobGraph, options: RunOptions, stop: impl Future<Output = ()>) -> Result<Outcome> {
     let run = Settings::of(&options);
-    let RunOptions { epoch_interval, durability, stalls, spill, .. } = options;
+    let RunOptions { epoch_interval, durability, stalls, spill, clock, .. } = options;
     let (mut checkpoints, restored) = Checkpoints::open(durability).await?;
-    let mut job = Job::new(checkpoints.is_durable(), checkpoints.epoch(), restored, spill);
+    let mut job = Job::new(checkpoints.is_durable(), checkpoints.epoch(), restored, spill, clock);
     let (line, mut progress) = mpsc::unbounded_channel();
     let sinks = job.open_sinks(&graph).await?;
     if checkpoints.finished() {

@@ -11,6 +11,7 @@ use tidemill_core::{Epoch, EventBatch, Result};
 use tokio::sync::mpsc::Sender;
 use tokio::task::JoinHandle;
 
+use crate::clock::SystemClock;
 use crate::connector::ScanRequest;
 use crate::graph::SourceSpec;
 use crate::metrics::SourceMetrics;
@@ -104,7 +105,7 @@ impl Streaming {
         loop {
             match self.plan.next_step(&mut self.position).await {
                 Step::Decode(work) => {
-                    let decoded = decode(work, &self.spec, &self.plan, &self.metrics).await?;
+                    let decoded = decode(work, &self.spec, &self.plan, &self.metrics, &SystemClock).await?;
                     if let (Some(outlet), Some(rejected)) = (&self.rejected, decoded.rejected) {
                         // Nobody takes it any more where the run has failed.
                         let _ = outlet.send(rejected).await;

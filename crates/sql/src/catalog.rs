@@ -13,6 +13,7 @@ use tidemill_runtime::connector::{Connector, Connectors, Options, Source, TableS
 use tidemill_runtime::engine_error;
 
 use crate::advised::Advised;
+use crate::function::is_processing_time;
 use crate::parse::{ColumnKind, CreateTable, SqlText};
 use crate::settings::Settings;
 use crate::types::flink_type_name;
@@ -60,6 +61,8 @@ pub(crate) struct Computed {
     pub(crate) expr: Expr,
     /// As it was written.
     pub(crate) written: String,
+    /// Where it is declared.
+    pub(crate) excerpt: Excerpt,
 }
 
 impl std::fmt::Debug for Table {
@@ -198,7 +201,8 @@ fn columns(create: &CreateTable, plan: &PlanExpression<'_>) -> Result<Columns> {
         let expr = plan(definition, &stored, &column.excerpt)?;
         let (_, field) = expr.to_field(&over).map_err(engine_error)?;
         all.push(Field::new(name, field.data_type().clone(), field.is_nullable()));
-        computed.insert(name.clone(), Computed { expr, written: definition.to_string() });
+        let (written, excerpt) = (definition.to_string(), column.excerpt.clone());
+        computed.insert(name.clone(), Computed { expr, written, excerpt });
     }
     Ok(Columns { stored, all: Arc::new(Schema::new(all)), computed })
 }
@@ -234,6 +238,12 @@ pub(crate) fn declare(
         Some(definition) => {
             let column = &definition.column.value;
             let place = |e: Error| e.at(definition.excerpt.clone());
+            if computed.get(column).is_some_and(|computed| is_processing_time(&computed.expr)) {
+                return Err(place(
+                    Error::invalid(format!("'{column}' is processing time, whose watermark is the clock"))
+                        .hint(format!("leave WATERMARK FOR out: windows can be over DESCRIPTOR({column})")),
+                ));
+            }
             let watermark = plan(&definition.expr, &schema, &definition.excerpt)?;
             check_event_time(&schema, column).map_err(place)?;
             check_watermark(&schema, column, &watermark).map_err(place)?;

@@ -1,6 +1,7 @@
 //! One SQL file as a whole: its tables, its settings, and a logical plan for each statement that runs.
 
 mod answer;
+mod calls;
 mod insert;
 mod like;
 mod quoted_path;
@@ -42,6 +43,7 @@ pub struct LoadOptions {
 }
 
 pub use answer::Answer;
+pub(crate) use calls::Call;
 
 /// A file, planned as far as both drivers share.
 pub struct Pipeline {
@@ -73,6 +75,8 @@ pub struct PlannedStatement {
     /// Where its late rows go, if the file says so.
     pub late_output: Option<Arc<Table>>,
     pub(crate) plan: LogicalPlan,
+    /// The functions that its text calls.
+    pub(crate) calls: Vec<Call>,
     pub(crate) excerpt: Excerpt,
 }
 
@@ -93,7 +97,7 @@ impl PlannedStatement {
             let time = window.input.schema().field(window.time_index().ok()?).data_type().clone();
             Some(late_schema(table.schema(), &time))
         };
-        Ok(windows.iter().rev().find_map(of_window))
+        Ok(windows.iter().rev().filter(|window| !window.by_clock()).find_map(of_window))
     }
 }
 
@@ -131,6 +135,7 @@ impl Pipeline {
             planned: vec![],
             definitions: BTreeMap::new(),
             declared: BTreeMap::new(),
+            calls_of_views: BTreeMap::new(),
             answers: vec![],
             inferred: QuotedPaths::beside(&statements),
         };
@@ -167,6 +172,8 @@ struct Loader<'a> {
     definitions: BTreeMap<String, String>,
     /// By name of the table: its declaration, with the parts of the one that it is like.
     declared: BTreeMap<String, CreateTable>,
+    /// By name of the view: the functions that it calls.
+    calls_of_views: BTreeMap<String, Vec<Call>>,
     answers: Vec<Answer>,
     inferred: QuotedPaths,
 }
@@ -284,6 +291,7 @@ impl Loader<'_> {
         }
         let plan = view::named(self.session.plan(&view.query, &view.excerpt).await?, view)?;
         self.definitions.insert(view.name.value.clone(), written(&view.excerpt));
+        self.calls_of_views.insert(view.name.value.clone(), self.calls(&view.query));
         self.session.register_view(&view.name.value, plan, &view.excerpt)
     }
 
@@ -294,13 +302,19 @@ impl Loader<'_> {
         let query = self.session.plan(&tell_columns_apart(&insert.query), &insert.excerpt).await?;
         let plan = insert::cast_to_target(query, &target, insert)?;
         let (name, excerpt) = (Arc::clone(&target.name), insert.excerpt.clone());
-        Ok(PlannedStatement { name, target: Target::Table(target), mode, late_output: None, plan, excerpt })
+        let (target, late_output, calls) = (Target::Table(target), None, self.calls(&insert.query));
+        Ok(PlannedStatement { name, target, mode, late_output, plan, calls, excerpt })
     }
 
     async fn query(&self, query: &ast::Query, excerpt: &Excerpt) -> Result<PlannedStatement> {
         let plan = select::in_flink_types(self.session.plan(&tell_columns_apart(query), excerpt).await?, excerpt)?;
         let (target, mode, excerpt) = (Target::Print, WriteMode::Append, excerpt.clone());
-        Ok(PlannedStatement { name: "query".into(), target, mode, late_output: None, plan, excerpt })
+        let (late_output, calls) = (None, self.calls(query));
+        Ok(PlannedStatement { name: "query".into(), target, mode, late_output, plan, calls, excerpt })
+    }
+
+    fn calls(&self, query: &ast::Query) -> Vec<Call> {
+        calls::calls(query, self.sql, &self.calls_of_views)
     }
 
     /// A table is overwritten by a statement that is its only one: of two, one would delete what the other wrote,

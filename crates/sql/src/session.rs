@@ -61,7 +61,7 @@ impl Session {
             .with_config(SessionConfig::from(config))
             .with_default_features()
             .with_aggregate_functions(crate::function::aggregates())
-            .with_scalar_functions([crate::function::scalars(), crate::function::time::functions(zone)].concat())
+            .with_scalar_functions([crate::function::scalars(), crate::function::of_time_and_chance(zone)].concat())
             .with_table_functions(Default::default())
             .with_table_factories(Default::default())
             .with_expr_planners(expr_planners)
@@ -75,8 +75,11 @@ impl Session {
         Self { context, tables, zone }
     }
 
+    /// Without a present time: only a batch has one for all rows.
     pub(crate) fn state(&self) -> SessionState {
-        self.context.state()
+        let mut state = self.context.state();
+        state.execution_props_mut().query_execution_start_time = None;
+        state
     }
 
     pub(crate) fn register(&self, table: Arc<Table>) -> Result<()> {
@@ -140,7 +143,9 @@ pub(crate) fn optimize_for_live(plan: LogicalPlan, state: &SessionState, excerpt
         Arc::new(PushDownFilter::new()),
         Arc::new(OptimizeProjections::new()),
     ];
+    // The present time is that of each row: it is not known yet.
     let context = OptimizerContext::new_with_config_options(Arc::clone(state.config_options()));
+    let context = context.without_query_execution_start_time();
     Optimizer::with_rules(rules).optimize(plan, &context, |_, _| {}).map_err(|e| plan_error(e, excerpt))
 }
 

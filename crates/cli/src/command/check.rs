@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use tidemill_connectors::console::Console;
 use tidemill_connectors::print::PrintSinkFactory;
-use tidemill_core::{Error, Result};
+use tidemill_core::{Error, Excerpt, Result};
 use tidemill_runtime::connector::ChangelogMode;
 use tidemill_sql::RuntimeMode;
 use tidemill_sql::physical::{Checked, Finding, Severity, check};
@@ -28,7 +28,8 @@ use crate::report;
 With --output json each statement is one JSON object a line:
   {\"statement\", \"line\", \"target\": table or null, \"live\": {\"changelog\": \"append\" or \"retract\", \"plan\"} or
    {\"refused\": message, \"hint\"}, \"batch\": {} or {\"refused\", \"hint\"},
-   \"findings\": [{\"severity\": \"warning\" or \"note\", \"code\", \"message\", \"hint\"}]}
+   \"findings\": [{\"severity\": \"warning\" or \"note\", \"code\", \"message\", \"hint\",
+                 \"place\": {\"file\", \"line\", \"column\"} or null}]}
 
 Exit codes: 0 it runs; 1 it runs, and with --strict there are warnings; 2 usage, configuration or SQL.")]
 pub(crate) struct Arguments {
@@ -124,9 +125,10 @@ fn of_statement(checked: &Checked, batch: bool, plan: bool) -> String {
         Ok(()) => text += "  batch: runs\n",
         Err(error) => text += &refusal("batch", error, batch),
     }
-    for Finding { severity, code, message, hint, .. } in checked.findings_for(batch) {
+    for Finding { severity, code, message, hint, place, .. } in checked.findings_for(batch) {
         let severity = word(*severity);
-        text += &format!("  {severity}[{code}]: {message}\n    help: {hint}\n");
+        let place = place.as_ref().map(|place| format!("    --> {place}\n")).unwrap_or_default();
+        text += &format!("  {severity}[{code}]: {message}\n{place}    help: {hint}\n");
     }
     text + "\n"
 }
@@ -162,8 +164,9 @@ fn object(checked: &Checked, batch: bool) -> Value {
         Err(error) => refused(error),
     };
     let finding = |finding: &Finding| {
-        let Finding { severity, code, message, hint, .. } = finding;
-        json!({"severity": word(*severity), "code": code, "message": message, "hint": hint})
+        let Finding { severity, code, message, hint, place, .. } = finding;
+        let place = place.as_ref().map(position);
+        json!({"severity": word(*severity), "code": code, "message": message, "hint": hint, "place": place})
     };
     let findings: Vec<Value> = checked.findings_for(batch).map(finding).collect();
     json!({
@@ -174,6 +177,11 @@ fn object(checked: &Checked, batch: bool) -> Value {
         "batch": checked.batch.as_ref().map_or_else(refused, |()| json!({})),
         "findings": findings,
     })
+}
+
+fn position(place: &Excerpt) -> Value {
+    let (line, column) = place.position();
+    json!({"file": &*place.origin, "line": line, "column": column})
 }
 
 fn refused(error: &Error) -> Value {

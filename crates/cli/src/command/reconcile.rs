@@ -10,6 +10,7 @@ use tidemill_connectors::console::Console;
 use tidemill_core::Result;
 use tidemill_deploy::reconcile::{Report, reconcile, run_live};
 use tidemill_sql::physical::batch::check_bounded;
+use tidemill_sql::physical::check_deterministic;
 
 use super::{FileArguments, runtime};
 use crate::interrupt::interrupted;
@@ -22,6 +23,7 @@ use crate::interrupt::interrupted;
   tidemill reconcile pipeline.sql --live before/         compares that instead of a new live run
 
 The input is read several times and must not change meanwhile. Nothing is written to the file's sinks.
+A file with functions whose value is another each time, such as NOW(), is refused: no two runs agree.
 Exit codes: 0 the two agree; 3 they differ; 1 the run failed; 2 usage, configuration or SQL.")]
 pub(crate) struct Arguments {
     #[command(flatten)]
@@ -49,6 +51,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
 async fn execute(arguments: &Arguments) -> Result<ExitCode> {
     let pipeline = arguments.file.load().await?;
     pipeline.statements.iter().try_for_each(check_bounded)?;
+    check_deterministic(&pipeline)?;
     let live = match &arguments.live {
         Some(folder) => Some(saved::load(folder, &pipeline)?),
         None => run_live(&pipeline, interrupted()).await?,

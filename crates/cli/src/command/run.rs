@@ -10,6 +10,7 @@ use clap::{Args, ValueEnum};
 use tidemill_connectors::console::Console;
 use tidemill_connectors::print::PrintSinkFactory;
 use tidemill_core::Result;
+use tidemill_runtime::clock::SystemClock;
 use tidemill_runtime::job;
 use tidemill_runtime::metrics::count;
 use tidemill_sql::physical::{Outputs, batch, live, nothing_visible};
@@ -111,6 +112,7 @@ async fn run_live(pipeline: &Pipeline, outputs: &impl Outputs, arguments: &Argum
         stalls: pipeline.settings.stall_hint.map(|after| job::StallListener { after, tell: Arc::new(report::stall) }),
         durability,
         spill,
+        clock: Arc::new(SystemClock),
     };
     let outcome = job::run(graph, options, interrupted()).await?;
     if outcome.was_finished {

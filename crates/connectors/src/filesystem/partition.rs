@@ -16,6 +16,8 @@ use arrow::datatypes::{
 use tidemill_core::{Error, EventBatch, Result};
 use tidemill_runtime::connector::{OptionSpec, TableSpec};
 
+use crate::local::Escaped;
+
 /// What stands in a path for NULL where the table does not say otherwise.
 pub(super) const USUAL_DEFAULT_NAME: &str = "__DEFAULT_PARTITION__";
 
@@ -221,22 +223,6 @@ fn moments<T: ArrowTimestampType>(array: &ArrayRef) -> Box<dyn Texts + '_> {
         })
     };
     Box::new(Column(array.as_primitive::<T>(), write))
-}
-
-/// A name or value as a path has it.
-struct Escaped<'a>(&'a str);
-
-impl fmt::Display for Escaped<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let special = |c: char| c.is_ascii_control() || "\"#%'*/:=?\\{[]^".contains(c);
-        for c in self.0.chars() {
-            match special(c) {
-                true => write!(f, "%{:02X}", u32::from(c))?,
-                false => f.write_char(c)?,
-            }
-        }
-        Ok(())
-    }
 }
 
 #[cfg(test)]

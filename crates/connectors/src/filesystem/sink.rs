@@ -11,7 +11,6 @@
 //! from them finishes or deletes it ([`recover`]), and takes over its names.
 
 mod commitment;
-mod folders;
 mod open_parts;
 mod recover;
 mod replace;
@@ -26,16 +25,16 @@ use tidemill_core::{Epoch, Error, EventBatch, Result};
 use tidemill_runtime::connector::{ChangelogMode, Commitment, Guarantee, Sink, SinkFactory, TableSpec, WriteMode};
 
 use self::commitment::Prepared;
-use self::folders::{Folders, sync_folder};
 use self::open_parts::{OpenPart, OpenParts};
 use self::recover::Recovered;
 use self::replace::{Replacement, finish_interrupted, replaceable};
 use super::options::{FilesystemOptions, placed};
-use super::part::{Part, StagedPart, run_id};
+use super::part::{Part, StagedPart};
 use super::partition::Layout;
 use super::rolling::RollingPolicy;
 use crate::blocking::blocking;
 use crate::format::FileFormat;
+use crate::local::{Folders, run_id, sync_folder};
 
 /// How many rows are written before the size of the part is looked at.
 const ROWS_BETWEEN_CHECKS: usize = 1024;

@@ -16,6 +16,7 @@ use super::durability::{Checkpoints, node_owner, sink_owner, source_owner};
 use super::epochs::{Action, Epochs, Event};
 use super::stalls::Standing;
 use super::wires::{Wires, clocks_of};
+use crate::clock::{Clock, JobClock};
 use crate::connector::{ScanRequest, Sink};
 use crate::exchange::{EdgeSender, Gate};
 use crate::graph::{Head, JobGraph, SourceSpec, TaskSpec};
@@ -46,13 +47,20 @@ pub(super) struct Job {
     restored: BTreeMap<Owner, State>,
     /// What becomes of state that is too much for the memory.
     spill: Option<Spill>,
+    clock: Arc<JobClock>,
 }
 
 /// The sinks, by task.
 pub(super) type Sinks = BTreeMap<usize, Box<dyn Sink>>;
 
 impl Job {
-    pub(super) fn new(durable: bool, first: Epoch, restored: BTreeMap<Owner, State>, spill: Option<Spill>) -> Self {
+    pub(super) fn new(
+        durable: bool,
+        first: Epoch,
+        restored: BTreeMap<Owner, State>,
+        spill: Option<Spill>,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
         Self {
             tasks: JoinSet::new(),
             readers: JoinSet::new(),
@@ -64,6 +72,7 @@ impl Job {
             first,
             restored,
             spill,
+            clock: Arc::new(JobClock::new(clock)),
         }
     }
 
@@ -215,7 +224,9 @@ impl Job {
                         let chain = self.chain(task, edges, states)?;
                         let (batch_rows, first) = (run.batch_rows.max(1), self.first);
                         let (spec, plan, metrics) = (spec.clone(), Arc::clone(plan), Arc::clone(metrics));
-                        Box::pin(source::work(Worker { spec, plan, chain, metrics, batch_rows, first, reporter }))
+                        let clock = Arc::clone(&self.clock);
+                        let worker = Worker { spec, plan, chain, metrics, batch_rows, first, reporter, clock };
+                        Box::pin(source::work(worker))
                     }
                     (Head::Source(..), None) => return Err(Error::internal("a source has no plan")),
                     (Head::Edges, _) => Box::pin(process::run(gate, self.chain(task, edges, states)?, reporter)),
@@ -253,6 +264,10 @@ impl Job {
             None => Resumed::default(),
         };
         let in_turn = spec.event_time.is_none();
+        let clocks = clocks.filter(|_| !spec.processing_time);
+        if spec.processing_time {
+            self.clock.passes(resumed.granted);
+        }
         let plan = SourcePlan::new(task.parallelism, in_turn, clocks, resumed.clone(), self.first);
         Ok(Some((Arc::new(plan), resumed)))
     }
@@ -260,7 +275,7 @@ impl Job {
     fn chain(&self, task: &TaskSpec, edges: Vec<EdgeSender>, states: Vec<State>) -> Result<Chain> {
         // What is kept is kept by key group; so it can be dealt anew, and spilled in parts.
         let by_key_group = (self.durable || self.spill.is_some()).then_some(&self.spill);
-        let chain = Chain::new(task, edges, Arc::clone(&self.stopped), by_key_group)?;
+        let chain = Chain::new(task, edges, Arc::clone(&self.stopped), by_key_group, Arc::clone(&self.clock))?;
         if self.durable { chain.durable(states) } else { Ok(chain) }
     }
 }

@@ -8,6 +8,7 @@ use std::time::Instant;
 use tidemill_core::{Epoch, EventBatch, Result, Watermark};
 use tidemill_state::{State, StateChanges};
 
+use crate::clock::{Clock, JobClock, at};
 use crate::exchange::{EdgeSender, Message};
 use crate::graph::{Target, TaskSpec};
 use crate::key_groups::{ByKeyGroup, Spill};
@@ -36,6 +37,8 @@ pub(crate) struct Chain {
     stopped: Arc<AtomicBool>,
     /// Whether snapshots are kept.
     durable: bool,
+    /// A step happens at one moment of it.
+    clock: Arc<JobClock>,
 }
 
 impl Chain {
@@ -45,6 +48,7 @@ impl Chain {
         edges: Vec<EdgeSender>,
         stopped: Arc<AtomicBool>,
         by_key_group: Option<&Option<Spill>>,
+        clock: Arc<JobClock>,
     ) -> Result<Self> {
         let mut nodes = vec![];
         for (index, node) in task.nodes.iter().enumerate() {
@@ -64,7 +68,8 @@ impl Chain {
             });
         }
         let head_targets = task.head_targets.clone();
-        Ok(Self { nodes, head_targets, edges, pending: vec![], unfinished: VecDeque::new(), stopped, durable: false })
+        let (pending, unfinished) = (vec![], VecDeque::new());
+        Ok(Self { nodes, head_targets, edges, pending, unfinished, stopped, durable: false, clock })
     }
 
     /// From now on operators say what changes in their state, from what `states` says of each.
@@ -80,8 +85,13 @@ impl Chain {
 
     /// Rows from the source (slot 0) or from an incoming edge.
     pub(crate) fn data(&mut self, slot: usize, batch: EventBatch) -> Result<()> {
+        self.data_at(self.clock.now_ms(), slot, batch)
+    }
+
+    /// The same, with their present moment (milliseconds since 1970).
+    pub(crate) fn data_at(&mut self, moment_ms: i64, slot: usize, batch: EventBatch) -> Result<()> {
         let targets = self.head_targets[slot].clone();
-        self.pass(&targets, batch)
+        at(moment_ms, || self.pass(&targets, batch))
     }
 
     fn pass(&mut self, targets: &[Target], batch: EventBatch) -> Result<()> {
@@ -120,7 +130,7 @@ impl Chain {
     /// a watermark which completes a great many windows neither fills the memory nor holds a stop up.
     pub(crate) async fn watermark(&mut self, slot: usize, watermark: Watermark) -> Result<()> {
         for target in self.head_targets[slot].clone() {
-            self.advance(target, watermark)?;
+            at(self.clock.now_ms(), || self.advance(target, watermark))?;
         }
         self.send().await?;
         while let Some(&node) = self.unfinished.front() {
@@ -128,7 +138,7 @@ impl Chain {
                 self.unfinished.clear();
                 break;
             }
-            self.complete(node, self.nodes[node].watermark)?;
+            at(self.clock.now_ms(), || self.complete(node, self.nodes[node].watermark))?;
             if !self.nodes[node].operator.unfinished() {
                 self.unfinished.pop_front();
             }
@@ -186,11 +196,7 @@ impl Chain {
 
     /// The cut has reached every input of the task. What has changed, by operator.
     pub(crate) fn barrier(&mut self, epoch: Epoch) -> Result<Vec<StateChanges>> {
-        for node in 0..self.nodes.len() {
-            let mut out = Output::default();
-            self.nodes[node].operator.on_barrier(epoch, &mut out)?;
-            self.emitted(node, out)?;
-        }
+        self.each(|operator, out| operator.on_barrier(epoch, out))?;
         self.tell_all_edges(&Message::Barrier(epoch));
         self.changes()
     }
@@ -209,13 +215,19 @@ impl Chain {
 
     /// Nothing more is there for the moment.
     pub(crate) fn pause(&mut self) -> Result<()> {
-        for node in 0..self.nodes.len() {
-            let mut out = Output::default();
-            self.nodes[node].operator.on_pause(&mut out)?;
-            self.emitted(node, out)?;
-            self.tell_reached(node)?;
-        }
-        Ok(())
+        self.each(|operator, out| operator.on_pause(out))
+    }
+
+    /// Calls all operators, and passes on what each emits before the next is called.
+    fn each(&mut self, call: impl Fn(&mut dyn Operator, &mut Output) -> Result<()>) -> Result<()> {
+        at(self.clock.now_ms(), || {
+            (0..self.nodes.len()).try_for_each(|node| {
+                let mut out = Output::default();
+                call(self.nodes[node].operator.as_mut(), &mut out)?;
+                self.emitted(node, out)?;
+                self.tell_reached(node)
+            })
+        })
     }
 
     /// When the first timer of an operator is due.
@@ -229,15 +241,10 @@ impl Chain {
             return Ok(());
         }
         let now = Instant::now();
-        for node in 0..self.nodes.len() {
-            if self.nodes[node].operator.timer().is_some_and(|due| due <= now) {
-                let mut out = Output::default();
-                self.nodes[node].operator.on_timer(now, &mut out)?;
-                self.emitted(node, out)?;
-                self.tell_reached(node)?;
-            }
-        }
-        Ok(())
+        self.each(|operator, out| match operator.timer() {
+            Some(due) if due <= now => operator.on_timer(now, out),
+            _ => Ok(()),
+        })
     }
 
     /// Nothing follows. What has changed, by operator.

@@ -3,28 +3,24 @@
 use std::fmt::Display;
 
 use super::scalar::{Entry, entries};
-use super::{aggregate, time};
+use super::{aggregate, chance, present_time, time};
 
-/// Functions of Flink's that are refused by name, and why.
-const REFUSED: [(&str, &str); 2] = [
-    (
-        "NOW, CURRENT_TIMESTAMP, CURRENT_ROW_TIMESTAMP, CURRENT_DATE, CURRENT_TIME, LOCALTIME, LOCALTIMESTAMP, \
-         PROCTIME, UNIX_TIMESTAMP()",
-        "the present time is another in each run, so that a live run and its batch could not agree",
-    ),
-    ("RAND, RAND_INTEGER, UUID", "their answer differs from run to run, so no replay could give it again"),
-];
+/// What the functions whose value is another each time do to a run.
+const NO_REPLAY: &str = "A live run asks the clock for each batch of rows, and its time never goes back: all calls on the \
+way of a row through a task are told one moment. No run gives these values again, so `tidemill check` names the place of \
+each call, and `tidemill reconcile` refuses a file whose rows depend on one. Rows that are updated can't be grouped or \
+ranked by way of such a value.";
 
 /// The tables of functions, in Markdown.
 #[must_use]
 pub fn document() -> String {
     let scalar: Vec<Usage> = entries().iter().map(|e: &Entry| (e.usage, e.doc, e.difference)).collect();
-    let refused: String = REFUSED.iter().map(|(names, why)| format!("| {} | {why} |\n", escaped(names))).collect();
     format!(
-        "## Scalar functions\n\n{}\n## Functions of time\n\n{}\n## Aggregate functions\n\n{}\n\
-         ## Refused\n\n| function | because |\n|---|---|\n{refused}",
+        "## Scalar functions\n\n{}\n## Functions of time\n\n{}\n## The present time, and chance\n\n{}\n{NO_REPLAY}\n\n\
+         ## Aggregate functions\n\n{}",
         table(&scalar),
         table(&time::USAGES),
+        table(&[&present_time::USAGES[..], &chance::USAGES[..]].concat()),
         table(&aggregate::USAGES)
     )
 }

@@ -1,10 +1,10 @@
 //! Calls that name a unit of time, as functions whose names have it: `EXTRACT(unit FROM x)`, `FLOOR(x TO unit)`,
-//! `CEIL(x TO unit)`, `TIMESTAMPADD(unit, n, x)`, `TIMESTAMPDIFF(unit, a, b)`. And what asks for the present time, which
-//! is refused.
+//! `CEIL(x TO unit)`, `TIMESTAMPADD(unit, n, x)`, `TIMESTAMPDIFF(unit, a, b)`. And `UNIX_TIMESTAMP()`, the
+//! present time, which has a name of its own.
 
 use datafusion::sql::sqlparser::ast::{
     CastKind, CeilFloorKind, DataType, DateTimeField, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments,
-    Ident, UnaryOperator, Value,
+    Ident, Spanned, UnaryOperator, Value,
 };
 use datafusion::sql::sqlparser::tokenizer::Span;
 
@@ -13,6 +13,7 @@ use super::{
     interval::{self, Amount, place},
     refusal::Refusal,
 };
+use crate::function::UNIX_TIMESTAMP_NOW;
 use crate::function::time::{ADD, CEIL, DIFF, EXTRACT, FLOOR, Unit};
 
 /// What a unit is used for.
@@ -21,7 +22,7 @@ type Use = fn(Unit) -> bool;
 /// Rewrites such a call; others stay.
 ///
 /// # Errors
-/// A unit that the call does not take, and what tells the present time.
+/// A unit that the call does not take.
 pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Refusal> {
     let rewritten = match expr {
         Expr::Extract { field, expr, .. } if matches!(**expr, Expr::Interval(_)) => of_interval(field, expr)?,
@@ -90,8 +91,12 @@ fn cut(prefix: &str, shown: &str, field: &DateTimeField, expr: &mut Expr) -> Res
 /// Moves the unit of `TIMESTAMPADD` and `TIMESTAMPDIFF` into the name.
 fn unit_argument(function: &mut Function) -> Result<(), Refusal> {
     let name = function.name.to_string().to_lowercase();
-    refuse_present_time(&name, function)?;
     let prefix = match name.as_str() {
+        "unix_timestamp" if without_arguments(function) => {
+            let span = function.name.span();
+            function.name = vec![Ident::with_span(span, UNIX_TIMESTAMP_NOW)].into();
+            return Ok(());
+        }
         "timestampadd" => ADD,
         "timestampdiff" => DIFF,
         _ => return Ok(()),
@@ -116,29 +121,6 @@ fn unit(prefix: &str, shown: &str, unit: &str, span: Span, taken: Use) -> Result
         .hint(format!("units are {known}")))
 }
 
-/// The present time is another in each run: a live run and its batch could not agree.
-fn refuse_present_time(name: &str, function: &Function) -> Result<(), Refusal> {
-    const PRESENT: [&str; 9] = [
-        "current_date",
-        "current_time",
-        "current_timestamp",
-        "current_row_timestamp",
-        "localtime",
-        "localtimestamp",
-        "now",
-        "proctime",
-        "unix_timestamp",
-    ];
-    let no_arguments = match &function.args {
-        FunctionArguments::None => true,
-        FunctionArguments::List(list) => list.args.is_empty(),
-        FunctionArguments::Subquery(_) => false,
-    };
-    let span = function.name.0.first().and_then(|part| part.as_ident()).map_or(Span::empty(), |ident| ident.span);
-    if no_arguments && PRESENT.contains(&name) {
-        let name = name.to_uppercase();
-        return Err(Refusal::new(format!("{name} is not supported: it is another in each run"), span)
-            .hint("use the rows' event time, or write the time as a literal: TIMESTAMP '2026-11-29 10:00:00'"));
-    }
-    Ok(())
+fn without_arguments(function: &Function) -> bool {
+    matches!(&function.args, FunctionArguments::List(list) if list.args.is_empty())
 }

@@ -5,14 +5,16 @@
 
 use std::sync::Arc;
 
-use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
-use datafusion::logical_expr::{Expr, LogicalPlan, Volatility};
-use tidemill_core::{Error, Result};
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::logical_expr::{Expr, LogicalPlan};
+use tidemill_core::{Error, Excerpt, Result};
 use tidemill_runtime::connector::{ChangelogMode, Guarantee};
 use tidemill_runtime::graph::{JobGraph, UnboundedState};
 
+use super::not_deterministic::{NotDeterministic, not_deterministic};
 use super::{Outputs, batch, live};
 use crate::plan::{plan_error, scanned, unaliased, windows};
+use crate::window_tvf::WindowTvf;
 use crate::{Pipeline, PlannedStatement, Table, Target};
 
 /// What was found out about a statement.
@@ -76,15 +78,24 @@ pub struct Finding {
     pub hint: String,
     /// Whether it is nothing to a batch.
     pub live_only: bool,
+    /// What it is about, where that is less than the statement.
+    pub place: Option<Excerpt>,
 }
 
 impl Finding {
     fn warning(code: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { severity: Severity::Warning, code, message: message.into(), hint: hint.into(), live_only: true }
+        Self {
+            severity: Severity::Warning,
+            code,
+            message: message.into(),
+            hint: hint.into(),
+            live_only: true,
+            place: None,
+        }
     }
 
     fn note(code: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { severity: Severity::Note, code, message: message.into(), hint: hint.into(), live_only: true }
+        Self { severity: Severity::Note, ..Self::warning(code, message, hint) }
     }
 
     fn of_both_drivers(self) -> Self {
@@ -118,7 +129,7 @@ async fn check_statement(pipeline: &Pipeline, statement: &PlannedStatement, outp
         }
         Err(error) => Err(error),
     };
-    findings.extend(of_functions(statement)?);
+    findings.extend(not_deterministic(statement)?.into_iter().map(of_function));
     findings.sort_by_key(|finding| finding.severity);
     let excerpt = &statement.excerpt;
     Ok(Checked {
@@ -127,7 +138,7 @@ async fn check_statement(pipeline: &Pipeline, statement: &PlannedStatement, outp
             Target::Table(table) => Some(Arc::clone(&table.name)),
             Target::Print => None,
         },
-        line: excerpt.text[..excerpt.span.start].matches('\n').count() + 1,
+        line: excerpt.position().0,
         live,
         batch: runs_as_a_batch(pipeline, statement).await,
         findings,
@@ -172,10 +183,13 @@ const CARRIED: &str = ",__tidemill_";
 /// What is late, and what that depends on.
 fn of_time(pipeline: &Pipeline, statement: &PlannedStatement) -> Result<Vec<Finding>> {
     let mut findings = vec![];
-    let windowed = !windows(&statement.plan).map_err(|e| plan_error(e, &statement.excerpt))?.is_empty();
+    let windows = windows(&statement.plan).map_err(|e| plan_error(e, &statement.excerpt))?;
+    let by_clock = windows.iter().any(WindowTvf::by_clock);
+    let windowed = windows.iter().any(|window| !window.by_clock());
     let tables = tables(statement)?;
     for table in &tables {
         match &table.event_time {
+            None if by_clock => {}
             None => findings.push(Finding::note(
                 "no-watermark",
                 format!("'{}' has no event time, so no window can be over it", table.name),
@@ -191,20 +205,17 @@ fn of_time(pipeline: &Pipeline, statement: &PlannedStatement) -> Result<Vec<Find
             Some(_) => {}
         }
     }
-    if !windowed {
-        return Ok(findings);
-    }
-    if statement.late_output.is_none() {
+    if windowed && statement.late_output.is_none() {
         findings.push(late_rows_are_not_kept(statement));
     }
-    if pipeline.settings.emit.early_fire().is_some() {
+    if (windowed || by_clock) && pipeline.settings.emit.early_fire().is_some() {
         findings.push(Finding::note(
             "provisional",
             "rows of windows that are open are told early, and which ones depends on when rows come",
             "the final rows do not: take those for what must be repeatable",
         ));
     }
-    if pipeline.settings.idle_timeout.is_some() && tables.len() > 1 {
+    if windowed && pipeline.settings.idle_timeout.is_some() && tables.len() > 1 {
         findings.push(Finding::note(
             "idle-timeout",
             "which rows are late depends on when they come, once a source has been idle",
@@ -264,31 +275,15 @@ fn of_sink(pipeline: &Pipeline, statement: &PlannedStatement, outputs: &dyn Outp
 }
 
 /// What gives another answer each time that it runs.
-fn of_functions(statement: &PlannedStatement) -> Result<Vec<Finding>> {
-    let mut volatile: Vec<String> = vec![];
-    let visit = statement.plan.apply_with_subqueries(|node| {
-        node.apply_expressions(|expr| {
-            expr.apply(|expr| {
-                if let Expr::ScalarFunction(call) = expr
-                    && call.func.signature().volatility == Volatility::Volatile
-                    && !volatile.contains(&call.func.name().to_uppercase())
-                {
-                    volatile.push(call.func.name().to_uppercase());
-                }
-                Ok(TreeNodeRecursion::Continue)
-            })
-        })
-    });
-    visit.map_err(|e| plan_error(e, &statement.excerpt))?;
-    let finding = |name: String| {
-        Finding::warning(
-            "not-deterministic",
-            format!("{name} gives another value each time: a replay does not repeat the answer, and no batch agrees"),
-            "compute it where the rows are made, and read it as a column",
-        )
-        .of_both_drivers()
-    };
-    Ok(volatile.into_iter().map(finding).collect())
+fn of_function(NotDeterministic { function, place }: NotDeterministic) -> Finding {
+    let finding = Finding::warning(
+        "not-deterministic",
+        format!(
+            "{function} gives another value each time: no replay repeats the answer, and reconcile can't compare it"
+        ),
+        "make the value where the rows are made, and read it as a column; or take it as it is",
+    );
+    Finding { place: Some(place), ..finding.of_both_drivers() }
 }
 
 /// The tables that the statement reads, each once.

@@ -15,7 +15,7 @@ use crate::{Pipeline, PlannedStatement, Table};
 /// The plans of a statement, for people; nothing is opened or run.
 ///
 /// # Errors
-/// If the statement has no batch plan. Why it can't run live stands in the text.
+/// If the plan is not one that any driver runs. Why one of them can't stands in the text.
 pub async fn explain(pipeline: &Pipeline, statement: &PlannedStatement) -> Result<String> {
     let live = match live::plan_one(pipeline, statement, &Nowhere) {
         Ok((graph, _)) => graph.describe()?,
@@ -26,12 +26,11 @@ pub async fn explain(pipeline: &Pipeline, statement: &PlannedStatement) -> Resul
     let plan = batch::sessions_apart(statement.plan.clone());
     let optimized =
         plan.and_then(|plan| state.optimize(&plan)).and_then(without_unread_fields).map_err(at_statement)?;
-    let physical = batch::physical_plan(&optimized, &state, &Arc::default()).await.map_err(at_statement)?;
-    Ok(format!(
-        "== Logical plan ==\n{}\n\n== Live ==\n{live}\n== Batch ==\n{}",
-        statement.plan.display_indent(),
-        displayable(physical.as_ref()).indent(false)
-    ))
+    let batch = match batch::physical_plan(&optimized, &state, &Arc::default()).await {
+        Ok(physical) => displayable(physical.as_ref()).indent(false).to_string(),
+        Err(error) => format!("it does not run as a batch: {}\n", at_statement(error)),
+    };
+    Ok(format!("== Logical plan ==\n{}\n\n== Live ==\n{live}\n== Batch ==\n{batch}", statement.plan.display_indent(),))
 }
 
 /// Takes all changes, and is never opened.

@@ -6,6 +6,8 @@ use arrow::datatypes::{FieldRef, Schema, SchemaRef};
 use datafusion::catalog::Session;
 use datafusion::common::{Column, DFSchema, Result};
 use datafusion::logical_expr::Expr;
+use datafusion::logical_expr::simplify::SimplifyContext;
+use datafusion::optimizer::simplify_expressions::ExprSimplifier;
 use datafusion::physical_expr::PhysicalExpr;
 
 use crate::catalog::Table;
@@ -41,7 +43,17 @@ pub(crate) fn source_columns(table: &Table, wanted: &SchemaRef, state: &dyn Sess
     let over = DFSchema::try_from(decoded.as_ref().clone())?;
     let computed = wanted.fields().iter().zip(exprs).map(|(field, expr)| {
         let column = Expr::Column(Column::new_unqualified(field.name()));
-        state.create_physical_expr(expr.cloned().unwrap_or(column), &over)
+        state.create_physical_expr(at_start(expr.cloned().unwrap_or(column), &over, state)?, &over)
     });
     Ok(SourceColumns { computed: Some(computed.collect::<Result<_>>()?), decoded })
+}
+
+/// Where a run has one present time, the expression with that in it.
+fn at_start(expr: Expr, columns: &DFSchema, state: &dyn Session) -> Result<Expr> {
+    let start = state.execution_props().query_execution_start_time;
+    if start.is_none() || !expr.is_volatile() {
+        return Ok(expr);
+    }
+    let context = SimplifyContext::builder().with_schema(Arc::new(columns.clone()));
+    ExprSimplifier::new(context.with_query_execution_start_time(start).build()).simplify(expr)
 }

@@ -147,14 +147,6 @@ fn plan_message(message: &str, excerpt: &Excerpt) -> Error {
     }
     if let Some(rest) = message.strip_prefix("Invalid function '") {
         let name = rest.split('\'').next().unwrap_or(rest);
-        if matches!(name, "rand" | "rand_integer" | "uuid") {
-            return Error::invalid(format!(
-                "{} is refused: a replay would not give its answer again",
-                name.to_uppercase()
-            ))
-            .hint("take a hash of a key, as in MD5(id)")
-            .at(word(excerpt, name));
-        }
         let error = Error::invalid(format!("there is no function '{}'", name.to_uppercase()));
         // DataFusion proposes names in no order, and such as are not called from SQL.
         let names = function::names();

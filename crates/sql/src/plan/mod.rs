@@ -24,7 +24,7 @@ pub(crate) use attached::{Bound, attached_by, bound_at, bound_of, is_windowed};
 pub(crate) use column_names::{name_columns, tell_columns_apart};
 pub(crate) use current_watermark::{refuse_watermark, row_watermarks};
 pub(crate) use error::plan_error;
-pub(crate) use event_time::{event_times, is_event_time, made_of_element, scanned, unaliased};
+pub(crate) use event_time::{TimeAttribute, is_event_time, made_of_element, scanned, time_attribute, unaliased};
 pub(crate) use flink_types::{in_flink_types, typed};
 pub(crate) use group_names::mark_casts;
 pub(crate) use group_window::rewrite_group_windows;

@@ -12,7 +12,7 @@ use tidemill_core::EventTimes;
 use tidemill_runtime::time_zone::TimeZone;
 use tidemill_runtime::window::WindowAssigner;
 
-use crate::plan::event_times;
+use crate::plan::{TimeAttribute, time_attribute};
 
 pub(crate) const WINDOW_START: &str = "window_start";
 pub(crate) const WINDOW_END: &str = "window_end";
@@ -68,8 +68,8 @@ impl fmt::Display for WindowKind {
 pub(crate) struct WindowTvf {
     pub(crate) input: LogicalPlan,
     pub(crate) time: Column,
-    /// Which times rows can have; those with another are in no window.
-    pub(crate) range: EventTimes,
+    /// What the time says.
+    attribute: TimeAttribute,
     pub(crate) kind: WindowKind,
     /// The columns of the input that identify a row, where late rows are to be left out; they end here.
     pub(crate) identity: Option<[Column; 2]>,
@@ -78,19 +78,29 @@ pub(crate) struct WindowTvf {
 
 impl WindowTvf {
     pub(crate) fn new(input: LogicalPlan, time: Column, kind: WindowKind) -> Result<Self> {
-        let range = event_times(&input, &time).unwrap_or(EventTimes::ALL);
-        Self::of_parts(input, time, range, kind, None)
+        let attribute = time_attribute(&input, &time);
+        let attribute = attribute.ok_or_else(|| internal_datafusion_err!("a window over {time}, which is no time"))?;
+        Self::of_parts(input, time, attribute, kind, None)
+    }
+
+    /// A window over a time that is computed of this function's results.
+    pub(crate) fn of_results(&self, input: LogicalPlan, time: Column, kind: WindowKind) -> Result<Self> {
+        let attribute = match self.attribute {
+            TimeAttribute::Event(_) => TimeAttribute::Event(EventTimes::ALL),
+            TimeAttribute::Processing => TimeAttribute::Processing,
+        };
+        Self::of_parts(input, time, attribute, kind, None)
     }
 
     /// The same over an input that carries more columns, those of an identity among them if it is to end here.
     pub(crate) fn over(&self, input: LogicalPlan, identity: Option<[Column; 2]>) -> Result<Self> {
-        Self::of_parts(input, self.time.clone(), self.range, self.kind.clone(), identity)
+        Self::of_parts(input, self.time.clone(), self.attribute, self.kind.clone(), identity)
     }
 
     fn of_parts(
         input: LogicalPlan,
         time: Column,
-        range: EventTimes,
+        attribute: TimeAttribute,
         kind: WindowKind,
         identity: Option<[Column; 2]>,
     ) -> Result<Self> {
@@ -110,7 +120,7 @@ impl WindowTvf {
             fields.push((None, Arc::new(Field::new(name, data_type.clone(), false))));
         }
         let schema = Arc::new(DFSchema::new_with_metadata(fields, schema.as_arrow().metadata().clone())?);
-        Ok(Self { input, time, range, kind, identity, schema })
+        Ok(Self { input, time, attribute, kind, identity, schema })
     }
 
     /// The columns of the input that the window itself reads: time, identity, key.
@@ -122,7 +132,20 @@ impl WindowTvf {
         std::iter::once(&self.time).chain(self.identity.iter().flatten()).chain(key)
     }
 
-    /// The index of the event time in the input's columns.
+    /// Whether rows are in the windows of the moment at which they are processed, and not at which they happened.
+    pub(crate) fn by_clock(&self) -> bool {
+        self.attribute == TimeAttribute::Processing
+    }
+
+    /// Which times rows can have; those with another are in no window.
+    pub(crate) fn range(&self) -> EventTimes {
+        match self.attribute {
+            TimeAttribute::Event(range) => range,
+            TimeAttribute::Processing => EventTimes::ALL,
+        }
+    }
+
+    /// The index of the time attribute in the input's columns.
     pub(crate) fn time_index(&self) -> Result<usize> {
         self.input.schema().index_of_column(&self.time)
     }
@@ -164,7 +187,8 @@ impl UserDefinedLogicalNodeCore for WindowTvf {
     }
 
     fn fmt_for_explain(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "WindowTableFunction: {}, time={}", self.kind, self.time)
+        let by = if self.by_clock() { " (processing time)" } else { "" };
+        write!(f, "WindowTableFunction: {}, time={}{by}", self.kind, self.time)
     }
 
     fn with_exprs_and_inputs(&self, exprs: Vec<Expr>, inputs: Vec<LogicalPlan>) -> Result<Self> {
@@ -193,7 +217,7 @@ impl UserDefinedLogicalNodeCore for WindowTvf {
             }
             aligned => aligned.clone(),
         };
-        Self::of_parts(input, time, self.range, kind, identity)
+        Self::of_parts(input, time, self.attribute, kind, identity)
     }
 
     /// Columns that nobody reads need not be decoded.

@@ -1,6 +1,7 @@
 //! Plans `FROM TABLE(TUMBLE(...))` and the other window table functions.
 
 use arrow::datatypes::DataType;
+use datafusion::common::tree_node::TreeNode;
 use datafusion::common::{Column, Result, TableReference};
 use datafusion::datasource::provider_as_source;
 use datafusion::error::DataFusionError;
@@ -10,6 +11,7 @@ use datafusion::sql::sqlparser::ast::{Ident, TableFactor};
 use std::sync::Arc;
 use tidemill_core::Error;
 use tidemill_runtime::connector::nearest;
+use tidemill_runtime::engine_error;
 use tidemill_runtime::time_zone::TimeZone;
 use tidemill_runtime::window::WindowAssigner;
 
@@ -17,7 +19,7 @@ use super::{WINDOW_END, WINDOW_START, WINDOW_TIME, WindowKind, WindowTvf};
 use crate::catalog::SharedCatalog;
 use crate::parse::{SqlText, WindowCall, WindowFunction, interval_ms, offset_ms, window_call};
 use crate::physical::batch::SourceTable;
-use crate::plan::is_event_time;
+use crate::plan::{TimeAttribute, time_attribute};
 
 /// Recognises a window function where a table stands.
 #[derive(Debug)]
@@ -35,7 +37,7 @@ impl WindowPlanner {
 
     fn plan(&self, call: &WindowCall, context: &mut dyn RelationPlannerContext) -> Result<LogicalPlan> {
         let input = self.input(call, context)?;
-        let time = self.event_time(call, &input).map_err(external)?;
+        let time = self.time_column(call, &input).map_err(external)?;
         // A TIMESTAMP is a local time already, whatever the zone.
         let zone = match input.schema().field(input.schema().index_of_column(&time)?).data_type() {
             DataType::Timestamp(_, Some(_)) => self.zone,
@@ -105,7 +107,7 @@ impl WindowPlanner {
         }
     }
 
-    fn event_time(&self, call: &WindowCall, input: &LogicalPlan) -> tidemill_core::Result<Column> {
+    fn time_column(&self, call: &WindowCall, input: &LogicalPlan) -> tidemill_core::Result<Column> {
         let name = &call.time_column.value;
         let place = |e: Error| e.at(self.sql.excerpt(call.time_column.span));
         let schema = input.schema();
@@ -118,14 +120,35 @@ impl WindowPlanner {
             ));
         }
         let column = self.column(&call.time_column, input)?;
-        if is_event_time(input, &column) {
-            return Ok(column);
+        if let Some(attribute) = time_attribute(input, &column) {
+            return check_kind(attribute, input).map_err(place).map(|()| column);
         }
         Err(place(
             Error::invalid(format!("'{name}' is not event time: no watermark is declared for it"))
                 .hint(format!("add to its CREATE TABLE: WATERMARK FOR {name} AS {name} - INTERVAL '5' SECOND")),
         ))
     }
+}
+
+/// Results of windows come when their watermark does: by the clock, or by the rows' times.
+fn check_kind(attribute: TimeAttribute, input: &LogicalPlan) -> tidemill_core::Result<()> {
+    let by_clock = attribute == TimeAttribute::Processing;
+    let other = |node: &LogicalPlan| match node {
+        LogicalPlan::Extension(Extension { node }) => {
+            let window = node.as_any().downcast_ref::<WindowTvf>();
+            Ok(window.is_some_and(|window| window.by_clock() != by_clock))
+        }
+        _ => Ok(false),
+    };
+    if !input.exists(other).map_err(engine_error)? {
+        return Ok(());
+    }
+    let (this, below) = match by_clock {
+        true => ("processing time", "event time"),
+        false => ("event time", "processing time"),
+    };
+    Err(Error::invalid(format!("a window over {this} of the results of windows over {below} is not supported"))
+        .hint("make both over the same kind of time: window_time is of the kind that its window is"))
 }
 
 fn external(error: Error) -> DataFusionError {

@@ -30,6 +30,7 @@ use tidemill_connectors::shop::{MAX_EVENTS, ShopConnector, Traffic};
 use tidemill_core::Result;
 use tidemill_deploy::Capture;
 use tidemill_deploy::reconcile::{Report, reconcile};
+use tidemill_runtime::clock::SystemClock;
 use tidemill_runtime::job;
 use tidemill_runtime::metrics::{Metrics, WindowMetrics, count};
 use tidemill_sql::physical::live;
@@ -173,6 +174,7 @@ async fn watch_live(pipeline: &Pipeline, shop: &ShopConnector, watch: &Watch, sh
         stalls: None,
         durability: None,
         spill: None,
+        clock: Arc::new(SystemClock),
     };
     let mut job = std::pin::pin!(job::run(graph, options, pending()));
     let mut interrupt = std::pin::pin!(interrupted());

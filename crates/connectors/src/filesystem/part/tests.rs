@@ -1,4 +1,3 @@
-use std::collections::HashSet;
 use std::fs::OpenOptions;
 
 use tidemill_core::ErrorKind;
@@ -10,15 +9,6 @@ fn names(folder: &Path) -> Vec<String> {
     let mut names: Vec<String> = entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
     names
-}
-
-#[test]
-fn run_ids_differ_and_sort_by_time() {
-    let ids: Vec<String> = (0..1000).map(|_| run_id()).collect();
-    assert_eq!(ids.iter().collect::<HashSet<_>>().len(), ids.len());
-    std::thread::sleep(std::time::Duration::from_millis(1));
-    assert!(run_id() > ids[999]);
-    assert!(ids[0].len() <= 20, "{}", ids[0]);
 }
 
 #[test]

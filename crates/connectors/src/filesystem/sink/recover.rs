@@ -20,8 +20,8 @@ use std::path::{Path, PathBuf};
 use tidemill_core::{Error, Result};
 
 use super::commitment::Prepared;
-use super::folders::sync_folder;
-use crate::filesystem::part::{Part, failed};
+use crate::filesystem::part::Part;
+use crate::local::{failed, sync_folder};
 
 /// The table that is recovered.
 pub struct Recovered<'a> {

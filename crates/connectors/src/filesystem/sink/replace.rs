@@ -23,8 +23,8 @@ use std::path::{Component, Path, PathBuf};
 
 use tidemill_core::{Error, Result};
 
-use super::folders::sync_folder;
-use crate::filesystem::part::{Part, STAGED, failed};
+use crate::filesystem::part::{Part, STAGED};
+use crate::local::{failed, sync_folder};
 
 /// How the name of a decision begins; the run follows.
 const DECISION: &str = ".overwrite-";

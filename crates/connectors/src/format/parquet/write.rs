@@ -18,6 +18,7 @@ use arrow::datatypes::SchemaRef;
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_writer::ArrowWriterOptions;
 use parquet::errors::ParquetError;
+use parquet::file::metadata::ParquetMetaData;
 use parquet::file::properties::WriterProperties;
 use tidemill_core::{Error, Result, RowKind};
 
@@ -53,6 +54,13 @@ impl ParquetWriter {
         Ok(Self { schema, writer })
     }
 
+    /// Appends what the file still lacks, and gives what stands in its footer; nothing is written after it.
+    pub fn finish_file(&mut self, out: &mut Vec<u8>) -> Result<ParquetMetaData> {
+        let metadata = self.writer.finish().map_err(broken)?;
+        out.append(self.writer.inner_mut());
+        Ok(metadata)
+    }
+
     /// Moves what is encoded to `out`.
     fn drain(&mut self, out: &mut Vec<u8>) -> Result<()> {
         // The writer counts what passes, not what its target still has: that may be taken away.
@@ -85,9 +93,7 @@ impl FileWriter for ParquetWriter {
     }
 
     fn finish(&mut self, out: &mut Vec<u8>) -> Result<()> {
-        self.writer.finish().map_err(broken)?;
-        out.append(self.writer.inner_mut());
-        Ok(())
+        self.finish_file(out).map(drop)
     }
 }
 

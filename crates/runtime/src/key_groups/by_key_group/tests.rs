@@ -164,7 +164,7 @@ fn sessions(lateness_ms: i64, late_output: bool) -> MakeOperator {
         gap_ms: 5,
         zone: TimeZone::UTC,
         aggregation: sample::aggregation(true, true),
-        of_results: false,
+        never_late: false,
         lateness_ms,
         early_fire: None,
         late_fire: None,

@@ -8,6 +8,7 @@ use tidemill_core::{Error, ErrorKind, EventBatch, Lineage, Result, SourceRows, W
 use super::event_time::Times;
 use super::plan::{Carry, ChunkPlace, SourcePlan, Work};
 use super::rejected::rejected_rows;
+use crate::clock::{Clock, at};
 use crate::connector::{DecodeError, Decoded};
 use crate::graph::SourceSpec;
 use crate::metrics::{SourceMetrics, add};
@@ -18,6 +19,8 @@ pub(crate) struct DecodedChunk {
     pub(crate) rows: EventBatch,
     /// What could not be decoded, where it is kept.
     pub(crate) rejected: Option<EventBatch>,
+    /// The present moment of its rows, in milliseconds since 1970.
+    pub(crate) moment_ms: i64,
 }
 
 /// Decodes a chunk, waits for what is known of the rows before it, and tells the next one.
@@ -26,10 +29,12 @@ pub(crate) async fn decode(
     spec: &SourceSpec,
     plan: &SourcePlan,
     metrics: &SourceMetrics,
+    clock: &dyn Clock,
 ) -> Result<DecodedChunk> {
     let Work { partition, partition_name, chunk, carry_in, carry_out, epoch, position, floor } = work;
     let unit = chunk.unit();
-    let decoded = chunk.decode().map(|decoded| with_computed(decoded, spec));
+    let moment_ms = clock.now_ms();
+    let decoded = at(moment_ms, || chunk.decode().map(|decoded| with_computed(decoded, spec)));
     // An expression that fails has no row to name: the table is where to look.
     let decoded = match decoded {
         Ok(Err(error)) => return Err(error.context(format!("a computed column of {}", spec.table))),
@@ -64,7 +69,7 @@ pub(crate) async fn decode(
         indices: None,
     });
     let rows = EventBatch { rows: decoded.rows, kinds: None, watermarks, lineage };
-    Ok(DecodedChunk { rows, rejected })
+    Ok(DecodedChunk { rows, rejected, moment_ms })
 }
 
 /// The columns of the table, made of those that are stored.

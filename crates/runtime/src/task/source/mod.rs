@@ -16,6 +16,7 @@ mod decode;
 mod event_time;
 mod plan;
 mod progress;
+mod pulse;
 mod reader;
 mod rejected;
 mod worker;

@@ -300,6 +300,18 @@ impl SourcePlan {
 
     // The subtasks' side.
 
+    /// Whether a watermark is news to a subtask, which publishes it, that the clock has reached and not the partitions.
+    pub(crate) fn promise(&self, position: &mut Position, watermark: Watermark) -> bool {
+        let is_news = watermark > position.watermark;
+        if is_news {
+            position.watermark = watermark;
+            let mut state = self.state();
+            state.granted = state.granted.max(watermark);
+            state.progress.promised(watermark);
+        }
+        is_news
+    }
+
     /// A chunk is decoded, and so are all before it in its partition: what it was, and what is known behind it.
     pub(crate) fn decoded(&self, chunk: ChunkPlace, carry: Carry) {
         let ChunkPlace { partition, epoch, position } = chunk;

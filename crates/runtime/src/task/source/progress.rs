@@ -41,7 +41,7 @@ pub(crate) struct Resumed {
     /// By name, what is known of the rows that were read of partitions that go on.
     pub(super) carries: BTreeMap<Arc<str>, Carry>,
     /// The watermark that had been promised.
-    pub(super) granted: Watermark,
+    pub(crate) granted: Watermark,
 }
 
 impl Default for Resumed {
@@ -58,6 +58,13 @@ impl Progress {
     /// From now on chunks belong to the epoch after `epoch`.
     pub(super) fn cut(&mut self, epoch: Epoch, granted: Watermark) {
         self.cut = Some((epoch, self.now.clone(), granted));
+    }
+
+    /// A subtask has published this watermark, maybe before it has passed the last barrier.
+    pub(super) fn promised(&mut self, watermark: Watermark) {
+        if let Some((.., granted)) = &mut self.cut {
+            *granted = watermark.max(*granted);
+        }
     }
 
     /// A chunk of the epoch after `epoch` is decoded, and so are all before it. Of two chunks either may be told first.

@@ -39,8 +39,9 @@ pub struct SessionSpec {
     pub zone: TimeZone,
     /// The groups within a session (its key among them) and the aggregates.
     pub aggregation: Aggregation,
-    /// Whether the rows are results of windows, each of which comes before its time has passed.
-    pub of_results: bool,
+    /// Whether each row comes before the watermark has reached its time, as results of windows do, and rows of
+    /// processing time.
+    pub never_late: bool,
     /// How long after its end a session takes rows.
     pub lateness_ms: i64,
     /// How often, in processing time, an open session tells provisional results; `None`: never.
@@ -61,7 +62,7 @@ impl SessionSpec {
 /// Groups a key's rows by session. A session that tells more than once emits what has changed: where a
 /// row joins two, or moves a bound, the old results leave as `-D`.
 ///
-/// Its input has every row's watermark and identity, if it is not [`SessionSpec::of_results`]. Output columns: as
+/// Its input has every row's watermark and identity, if it is not [`SessionSpec::never_late`]. Output columns: as
 /// [`WindowAggregate`]'s.
 pub struct SessionAggregate {
     // Configuration.
@@ -236,7 +237,7 @@ impl Operator for SessionAggregate {
         let batch = self.without_event_time(batch, out)?;
         match batch.num_rows() {
             0 => Ok(()),
-            _ if self.spec.of_results => {
+            _ if self.spec.never_late => {
                 self.arm();
                 self.judge(Ready::at_once(batch), out)
             }
@@ -268,12 +269,12 @@ impl Operator for SessionAggregate {
         Ok(())
     }
 
-    /// A result of time t comes while the watermark is below t, and t is one session with what ends at t: that
+    /// Such a row of time t comes while the watermark is below t, and t is one session with what ends at t: that
     /// waits until the watermark is t, where a table's rows would be late from t - 1 ms on.
     fn reached(&self, watermark: Watermark) -> Watermark {
         match watermark {
             Watermark::MAX => watermark,
-            Watermark(ms) if self.spec.of_results => Watermark(ms.saturating_sub(1)),
+            Watermark(ms) if self.spec.never_late => Watermark(ms.saturating_sub(1)),
             Watermark(_) => watermark,
         }
     }

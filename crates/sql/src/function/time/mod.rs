@@ -1,7 +1,7 @@
 //! Functions of dates and times, as Flink has them.
 //!
-//! What is asked of a `TIMESTAMP_LTZ` is asked of the clocks of the session's time zone. What tells the present time is
-//! refused by name (`parse/time_call.rs`): its answer would be another in each run.
+//! What is asked of a `TIMESTAMP_LTZ` is asked of the clocks of the session's time zone. What tells the
+//! present time stands beside this ([`super::present_time`]).
 
 mod function;
 mod pattern;

@@ -51,7 +51,7 @@ pub async fn expected_late(pipeline: &Pipeline, statement: &PlannedStatement) ->
         let batches = execute(pipeline, statement, plan.map_err(at_statement)?).await?;
         match &window.kind {
             WindowKind::Aligned(assigner) => {
-                for row in batches.iter().flat_map(|rows| timed(rows, window.range, &watermarks)) {
+                for row in batches.iter().flat_map(|rows| timed(rows, window.range(), &watermarks)) {
                     let windows = assigner.windows(assigner.pane(row.time_ms));
                     late.extend(
                         windows
@@ -61,8 +61,9 @@ pub async fn expected_late(pipeline: &Pipeline, statement: &PlannedStatement) ->
                 }
             }
             WindowKind::Session { gap_ms, zone, .. } => {
-                let sessions =
-                    late_for_sessions(&batches, *gap_ms, lateness_ms, &|rows| timed(rows, window.range, &watermarks))?;
+                let sessions = late_for_sessions(&batches, *gap_ms, lateness_ms, &|rows| {
+                    timed(rows, window.range(), &watermarks)
+                })?;
                 late.extend(sessions.into_iter().map(|row| LateRow { window: row.window.told_in(*zone), ..row }));
             }
         }

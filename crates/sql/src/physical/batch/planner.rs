@@ -10,9 +10,11 @@ use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext
 use datafusion::logical_expr::{LogicalPlan, UserDefinedLogicalNode, UserDefinedLogicalNodeCore};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_planner::{DefaultPhysicalPlanner, ExtensionPlanner, PhysicalPlanner};
+use tidemill_core::Error;
 
 use super::LateRows;
 use super::session::{SessionColumns, SessionExec};
+use super::source::external;
 use super::unnest::UnnestExec;
 use super::window::{WindowColumns, WindowExec};
 use crate::unnest::Unnest;
@@ -39,6 +41,12 @@ pub(crate) async fn physical_plan(
     DefaultPhysicalPlanner::with_extension_planners(vec![windows]).create_physical_plan(plan, state).await
 }
 
+/// As in Flink.
+fn no_history() -> Error {
+    Error::invalid("a window over processing time has no batch: a history does not say when its rows were processed")
+        .hint("run the file live, or make the window over event time")
+}
+
 struct WindowExtensionPlanner {
     late: Arc<LateRows>,
 }
@@ -61,6 +69,9 @@ impl ExtensionPlanner for WindowExtensionPlanner {
             return Ok(Some(Arc::new(UnnestExec::new(Arc::clone(input), unnest.operator()?))));
         }
         let Some(window) = node.as_any().downcast_ref::<WindowTvf>() else { return Ok(None) };
+        if window.by_clock() {
+            return Err(external(no_history()));
+        }
         let schema = window.input.schema();
         let except = match &window.identity {
             Some([partition, offset]) => {
@@ -70,7 +81,7 @@ impl ExtensionPlanner for WindowExtensionPlanner {
         };
         let dropped = except.as_ref().map(|(partition, offset, _)| [*partition, *offset]);
         let kept = (0..schema.fields().len()).filter(|i| !dropped.iter().flatten().any(|d| d == i)).collect();
-        let (time, range, input) = (window.time_index()?, window.range, Arc::clone(input));
+        let (time, range, input) = (window.time_index()?, window.range(), Arc::clone(input));
         let output = Arc::new(UserDefinedLogicalNodeCore::schema(window).as_arrow().clone());
         Ok(Some(match &window.kind {
             WindowKind::Aligned(assigner) => {

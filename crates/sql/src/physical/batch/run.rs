@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use chrono::Utc;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
@@ -98,7 +99,7 @@ async fn write_all(
     spill: Option<&Spill>,
     dead_letters: &mut DeadLetters,
 ) -> Result<()> {
-    let state = limited(pipeline.session.state(), spill).map_err(engine_error)?;
+    let state = begun(limited(pipeline.session.state(), spill).map_err(engine_error)?);
     let mut plans = vec![];
     for statement in &pipeline.statements {
         let plan = planned(statement, &state, late.get(&statement.name)).await;
@@ -141,6 +142,12 @@ fn limited(state: SessionState, spill: Option<&Spill>) -> datafusion::error::Res
     let config = state.config().clone().with_extension(Arc::new(spill.clone()));
     let builder = SessionStateBuilder::new_from_existing(state);
     Ok(builder.with_config(config).with_runtime_env(environment.build_arc()?).build())
+}
+
+/// The session as of now: the present time of all statements.
+fn begun(mut state: SessionState) -> SessionState {
+    state.execution_props_mut().query_execution_start_time = Some(Utc::now());
+    state
 }
 
 /// Everything is durable before anything is visible.

@@ -121,6 +121,7 @@ impl TableProvider for SourceTable {
             event_time,
             lineage: IDENTITY.into_iter().any(wants),
             keep_rejected: self.table.keep_rejected,
+            processing_time: false,
         };
         let config = state.config();
         Ok(Arc::new(SourceExec::new(self.clone(), spec, schema, config.target_partitions(), config.batch_size())))

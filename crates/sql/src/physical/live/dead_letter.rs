@@ -14,8 +14,7 @@ impl Planner<'_> {
             let calc =
                 by_name("bad rows", &rejected_schema(), output.stored()).map_err(|e| e.at(output.excerpt.clone()))?;
             let Some(sink) = outputs.rejected(output)? else { continue };
-            let (stream, _) = self.source(table)?;
-            let rejected = self.graph.chain(stream.side(Port::REJECTED), make_calc(calc));
+            let rejected = self.graph.chain(self.any_source(table)?.side(Port::REJECTED), make_calc(calc));
             self.graph.sink(&[rejected], format!("bad rows of {table}"), sink);
         }
         Ok(())

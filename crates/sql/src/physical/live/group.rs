@@ -46,6 +46,7 @@ impl Planner<'_> {
             calls: calls.iter().map(|call| expressions.aggregate(call, input)).collect::<Result<_>>()?,
         };
         let planned = self.node(input, live)?;
+        planned.check_steady(&groups.iter().chain(calls).collect::<Vec<_>>(), &live.statement.excerpt)?;
         let partitioning = match groups.len() {
             0 => Partitioning::Gather,
             count => Partitioning::KeyGroups((0..count).collect()),

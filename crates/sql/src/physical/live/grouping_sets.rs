@@ -36,6 +36,7 @@ impl Planner<'_> {
                 Some(all) => {
                     all.branches.extend(planned.branches);
                     all.changelog = all.changelog.max(planned.changelog);
+                    all.unsteady |= planned.unsteady;
                     all.updated_by = all.updated_by.or(planned.updated_by);
                 }
             }

@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
 use datafusion::execution::SessionState;
-use datafusion::logical_expr::{Distinct, Extension, LogicalPlan, Union};
-use tidemill_core::{Error, Result};
+use datafusion::logical_expr::{Distinct, Expr, Extension, LogicalPlan, Union};
+use tidemill_core::{Error, Excerpt, Result};
 use tidemill_runtime::connector::{ChangelogMode, WriteMode};
 use tidemill_runtime::graph::{JobGraph, MakeOperator, SourceSpec, Stream};
 use tidemill_runtime::metrics::WindowMetrics;
 use tidemill_runtime::operator::{Calc, WithIdentity, WithRowWatermark};
 
 use super::expressions::{Expressions, arrow_schema, pick};
-use super::sources::{Need, Needs, reads_identity, reads_watermark};
+use super::sources::{Need, Needs, ScanKey, TimeKind, reads_identity, reads_watermark};
 use super::top_n::Limits;
 use crate::catalog::Table;
 use crate::physical::{IDENTITY, LateSink, Outputs, SourceColumns, event_time_spec, source_columns};
@@ -42,6 +42,9 @@ pub(super) struct Planned {
     pub(super) late: Vec<(Stream, SchemaRef)>,
     /// Which row kinds its rows have.
     pub(super) changelog: ChangelogMode,
+    /// A row that is taken back may come with other values than before: they were made by a function whose value is
+    /// another each time.
+    pub(super) unsteady: bool,
     /// The key of the `SET` without which its rows would come once.
     pub(super) updated_by: Option<&'static str>,
     /// What the windows at and below the node count.
@@ -58,7 +61,28 @@ pub(super) struct Branch {
 
 impl Planned {
     fn new() -> Self {
-        Self { branches: vec![], late: vec![], changelog: ChangelogMode::Append, updated_by: None, metrics: vec![] }
+        let changelog = ChangelogMode::Append;
+        Self { branches: vec![], late: vec![], changelog, unsteady: false, updated_by: None, metrics: vec![] }
+    }
+
+    /// Notes what these expressions do to rows that are taken back.
+    fn computed_by(mut self, exprs: &[&Expr]) -> Self {
+        self.unsteady |= self.changelog == ChangelogMode::Retract && exprs.iter().any(|expr| expr.is_volatile());
+        self
+    }
+
+    /// Refuses rows that an operator above could not find again when they are taken back.
+    pub(super) fn check_steady(&self, exprs: &[&Expr], excerpt: &Excerpt) -> Result<()> {
+        let volatile = || exprs.iter().any(|expr| expr.is_volatile());
+        if self.changelog == ChangelogMode::Append || !(self.unsteady || volatile()) {
+            return Ok(());
+        }
+        Err(Error::invalid(
+            "rows that are updated can't be grouped or ranked by way of a value that is another each time, such as \
+             NOW(): one that is taken back would not be found",
+        )
+        .hint("compute the value above: SELECT *, NOW() FROM (SELECT ... GROUP BY ...)")
+        .at(excerpt.clone()))
     }
 
     pub(super) fn streams(&self) -> Vec<Stream> {
@@ -77,28 +101,31 @@ impl Planned {
 pub(super) struct Planner<'a> {
     pub(super) state: &'a SessionState,
     pub(super) graph: JobGraph,
-    sources: BTreeMap<Arc<str>, (Stream, SchemaRef)>,
+    sources: BTreeMap<ScanKey, (Stream, SchemaRef)>,
     pub(super) limits: Limits,
     /// When windows tell their results.
     pub(super) emit: &'a Emit,
     /// Only filters and projections stand between the node and a sink: a window here may fire early. What
     /// another operator reads comes once.
     before_sink: bool,
+    /// The time by which the windows above the node go.
+    pub(super) time: TimeKind,
     /// Equal subplans run once. A late output is part of what a window does, and so is firing early.
-    done: HashMap<(LogicalPlan, bool, bool), Planned>,
+    done: HashMap<(LogicalPlan, bool, bool, TimeKind), Planned>,
 }
 
 impl<'a> Planner<'a> {
     pub(super) fn new(state: &'a SessionState, pipeline: &'a Pipeline, needs: &Needs, limits: Limits) -> Result<Self> {
         let mut graph = JobGraph::new(pipeline.parallelism);
         let mut sources = BTreeMap::new();
-        for (name, need) in needs {
+        for (key, need) in needs {
             let columns = need.schema()?;
-            let stream = graph.source(source_spec(need, &columns, state)?);
-            sources.insert(Arc::clone(name), (stream, columns));
+            let stream = graph.source(source_spec(need, key.1, &columns, state)?);
+            sources.insert(key.clone(), (stream, columns));
         }
         let emit = &pipeline.settings.emit;
-        Ok(Self { state, graph, sources, limits, emit, before_sink: false, done: HashMap::new() })
+        let (time, done) = (TimeKind::Event, HashMap::new());
+        Ok(Self { state, graph, sources, limits, emit, before_sink: false, time, done })
     }
 
     pub(super) fn into_graph(self) -> JobGraph {
@@ -139,7 +166,7 @@ impl<'a> Planner<'a> {
     }
 
     pub(super) fn node(&mut self, plan: &LogicalPlan, live: &LiveStatement<'_>) -> Result<Planned> {
-        let key = (plan.clone(), live.late.is_some(), self.before_sink);
+        let key = (plan.clone(), live.late.is_some(), self.before_sink, self.time);
         if let Some(planned) = self.done.get(&key) {
             return Ok(planned.clone());
         }
@@ -156,7 +183,7 @@ impl<'a> Planner<'a> {
         let expressions = Expressions { state: self.state, excerpt: &live.statement.excerpt };
         match plan {
             LogicalPlan::TableScan(scan) => {
-                let (mut stream, mut columns) = self.source(scan.table_name.table())?;
+                let (mut stream, mut columns) = self.source(scan.table_name.table(), self.time)?;
                 if reads_identity(&scan.projected_schema) {
                     columns = WithIdentity::schema(&columns, IDENTITY);
                     let schema = Arc::clone(&columns);
@@ -164,6 +191,7 @@ impl<'a> Planner<'a> {
                     stream = self.graph.chain(stream, make);
                 }
                 if let Some(field) = reads_watermark(&scan.projected_schema) {
+                    self.check_has_watermark(live)?;
                     columns = WithRowWatermark::schema(&columns, field);
                     let schema = Arc::clone(&columns);
                     let make: MakeOperator = Arc::new(move || Ok(Box::new(WithRowWatermark::new(Arc::clone(&schema)))));
@@ -180,12 +208,14 @@ impl<'a> Planner<'a> {
             LogicalPlan::SubqueryAlias(alias) => self.node(&alias.input, live),
             LogicalPlan::Filter(filter) => {
                 let predicate = expressions.scalar(&filter.predicate, filter.input.schema())?;
-                self.calc(&filter.input, Calc { predicate: Some(predicate), projection: None }, live)
+                let planned = self.calc(&filter.input, Calc { predicate: Some(predicate), projection: None }, live)?;
+                Ok(planned.computed_by(&[&filter.predicate]))
             }
             LogicalPlan::Projection(projection) => {
                 let input = projection.input.schema();
                 let calc = expressions.projection(&projection.expr, input, &projection.schema)?;
-                self.calc(&projection.input, calc, live)
+                let planned = self.calc(&projection.input, calc, live)?;
+                Ok(planned.computed_by(&projection.expr.iter().collect::<Vec<_>>()))
             }
             LogicalPlan::Union(union) => self.union(union, live),
             LogicalPlan::Aggregate(aggregate) if has_grouping_sets(aggregate) => self.grouping_sets(aggregate, live),
@@ -225,15 +255,34 @@ impl<'a> Planner<'a> {
             all.branches.extend(planned.branches);
             all.late.extend(planned.late);
             all.changelog = all.changelog.max(planned.changelog);
+            all.unsteady |= planned.unsteady;
             all.updated_by = all.updated_by.or(planned.updated_by);
             all.metrics.extend(planned.metrics);
         }
         Ok(all)
     }
 
-    pub(super) fn source(&self, table: &str) -> Result<(Stream, SchemaRef)> {
-        let found = self.sources.get(table).cloned();
+    /// Rows have a watermark of their own where windows go by their times.
+    fn check_has_watermark(&self, live: &LiveStatement<'_>) -> Result<()> {
+        match self.time {
+            TimeKind::Event => Ok(()),
+            TimeKind::Processing => {
+                Err(Error::invalid("CURRENT_WATERMARK below a window over processing time is not supported")
+                    .hint("make the window over event time, or leave the function out")
+                    .at(live.statement.excerpt.clone()))
+            }
+        }
+    }
+
+    pub(super) fn source(&self, table: &str, time: TimeKind) -> Result<(Stream, SchemaRef)> {
+        let found = self.sources.get(&(Arc::from(table), time)).cloned();
         found.ok_or_else(|| Error::internal(format!("the table '{table}' is scanned but not read")))
+    }
+
+    /// One of the scans of a table: all of them find the same rows that can't be decoded.
+    pub(super) fn any_source(&self, table: &str) -> Result<Stream> {
+        let of_event_time = self.source(table, TimeKind::Event);
+        Ok(of_event_time.or_else(|_| self.source(table, TimeKind::Processing))?.0)
     }
 }
 
@@ -252,11 +301,12 @@ pub(super) fn make_calc(calc: Calc) -> MakeOperator {
     Arc::new(move || Ok(Box::new(calc.clone())))
 }
 
-fn source_spec(need: &Need, columns: &SchemaRef, state: &SessionState) -> Result<SourceSpec> {
+fn source_spec(need: &Need, time: TimeKind, columns: &SchemaRef, state: &SessionState) -> Result<SourceSpec> {
     let table = &need.table;
     let source = table.source()?;
     let place = |e| plan_error(e, &table.excerpt);
-    let event_time = table.event_time.as_ref().map(|time| event_time_spec(time, columns, state));
+    let event_time = table.event_time.as_ref().filter(|_| time == TimeKind::Event);
+    let event_time = event_time.map(|event_time| event_time_spec(event_time, columns, state));
     let event_time = event_time.transpose().map_err(place)?;
     let SourceColumns { decoded, computed } = source_columns(table, columns, state).map_err(place)?;
     Ok(SourceSpec {
@@ -269,6 +319,7 @@ fn source_spec(need: &Need, columns: &SchemaRef, state: &SessionState) -> Result
         lineage: need.lineage,
         row_watermarks: need.row_watermarks,
         keep_rejected: table.keep_rejected,
+        processing_time: time == TimeKind::Processing,
     })
 }
 

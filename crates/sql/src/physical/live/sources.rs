@@ -6,15 +6,14 @@ use std::sync::Arc;
 
 use arrow::datatypes::{Field, SchemaRef};
 use datafusion::common::DFSchema;
-use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
-use datafusion::logical_expr::LogicalPlan;
+use datafusion::logical_expr::{Extension, LogicalPlan, TableScan};
 use tidemill_core::{Error, Result};
 
 use super::planner::LiveStatement;
 use crate::catalog::Table;
 use crate::physical::{IDENTITY, LateSink, ROW_WATERMARK};
 use crate::plan::{ReadFields, plan_error, scanned, scanned_tables, windows};
-use crate::window_tvf::WindowKind;
+use crate::window_tvf::{WindowKind, WindowTvf};
 
 /// What must be decoded of a table.
 pub(super) struct Need {
@@ -45,35 +44,47 @@ pub(super) fn narrow(statements: &mut [LiveStatement<'_>]) -> Result<()> {
     Ok(())
 }
 
-/// By table name.
-pub(super) type Needs = BTreeMap<Arc<str>, Need>;
+/// By which time the windows over a scan's rows go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum TimeKind {
+    /// Also where there is no window.
+    Event,
+    Processing,
+}
+
+impl TimeKind {
+    /// That of the scans below a window that stands below such.
+    pub(super) fn below(self, window: &WindowTvf) -> Self {
+        if window.by_clock() { Self::Processing } else { self }
+    }
+}
+
+/// A table is scanned once for each kind of time.
+pub(super) type ScanKey = (Arc<str>, TimeKind);
+
+pub(super) type Needs = BTreeMap<ScanKey, Need>;
 
 pub(super) fn needs(statements: &[LiveStatement<'_>]) -> Result<Needs> {
     let mut needs = Needs::new();
     for LiveStatement { plan, late, statement } in statements {
-        let mut outcome = Ok(());
-        plan.apply(|node| {
-            if let LogicalPlan::TableScan(scan) = node {
-                match scanned(scan) {
-                    Some(source) => {
-                        let projection = scan.projection.as_deref();
-                        let need = add(&mut needs, source.table(), source.columns(), projection, late.as_ref());
-                        need.lineage |= reads_identity(&scan.projected_schema);
-                        need.row_watermarks |= reads_watermark(&scan.projected_schema).is_some();
-                    }
-                    None => outcome = Err(Error::internal(format!("{} is no declared table", scan.table_name))),
-                }
-            }
-            Ok(TreeNodeRecursion::Continue)
-        })
-        .map_err(|e| plan_error(e, &statement.excerpt))?;
-        outcome?;
+        for (scan, kind) in scans(plan, TimeKind::Event) {
+            let Some(source) = scanned(scan) else {
+                return Err(Error::internal(format!("{} is no declared table", scan.table_name)));
+            };
+            let late = late.as_ref().filter(|_| kind == TimeKind::Event);
+            let key = (Arc::clone(&source.table().name), kind);
+            let need = needs.entry(key).or_insert_with(|| Need::new(source.table(), source.columns()));
+            need.add(scan.projection.as_deref(), late, kind);
+            need.lineage |= reads_identity(&scan.projected_schema);
+            need.row_watermarks |= reads_watermark(&scan.projected_schema).is_some();
+        }
         for window in windows(plan).map_err(|e| plan_error(e, &statement.excerpt))? {
-            if let WindowKind::Aligned(_) = window.kind {
+            // Rows that come when their time is are never late, and are taken as they come.
+            if matches!(window.kind, WindowKind::Aligned(_)) || window.by_clock() {
                 continue;
             }
             for table in scanned_tables(&window.input) {
-                if let Some(need) = needs.get_mut(&table.name) {
+                if let Some(need) = needs.get_mut(&(Arc::clone(&table.name), TimeKind::Event)) {
                     need.lineage = true;
                     need.row_watermarks = true;
                 }
@@ -83,40 +94,16 @@ pub(super) fn needs(statements: &[LiveStatement<'_>]) -> Result<Needs> {
     Ok(needs)
 }
 
-fn add<'a>(
-    needs: &'a mut Needs,
-    table: &Arc<Table>,
-    columns: &SchemaRef,
-    projection: Option<&[usize]>,
-    late: Option<&LateSink>,
-) -> &'a mut Need {
-    let need = needs.entry(Arc::clone(&table.name)).or_insert_with(|| Need {
-        table: Arc::clone(table),
-        schema: Arc::clone(columns),
-        columns: BTreeSet::new(),
-        lineage: false,
-        row_watermarks: false,
-    });
-    let schema = table.schema();
-    let own = schema.fields().len();
-    match projection {
-        Some(columns) => need.columns.extend(columns.iter().filter(|index| **index < own)),
-        None => need.columns.extend(0..own),
-    }
-    if let Some(event_time) = &table.event_time {
-        // The watermark counts every row, whatever a statement reads of it.
-        let watermark = event_time.watermark.column_refs();
-        let names = watermark.iter().map(|c| c.name.as_str()).chain([event_time.name.as_str()]);
-        need.columns.extend(names.filter_map(|name| schema.index_of(name).ok()));
-    }
-    if let Some(late) = late {
-        need.lineage = true;
-        match &late.columns {
-            Some(wanted) => need.columns.extend(wanted.fields().iter().filter_map(|f| schema.index_of(f.name()).ok())),
-            None => need.columns.extend(0..schema.fields().len()),
+/// The scans of a plan, each with the time by which the windows over its rows go.
+fn scans(plan: &LogicalPlan, kind: TimeKind) -> Vec<(&TableScan, TimeKind)> {
+    let kind = match plan {
+        LogicalPlan::TableScan(scan) => return vec![(scan, kind)],
+        LogicalPlan::Extension(Extension { node }) => {
+            node.as_any().downcast_ref().map_or(kind, |window| kind.below(window))
         }
-    }
-    need
+        _ => kind,
+    };
+    plan.inputs().into_iter().flat_map(|input| scans(input, kind)).collect()
 }
 
 /// Whether a scan's rows come with their partition and offset.
@@ -130,6 +117,36 @@ pub(super) fn reads_watermark(columns: &DFSchema) -> Option<&Field> {
 }
 
 impl Need {
+    fn new(table: &Arc<Table>, columns: &SchemaRef) -> Self {
+        let (table, schema) = (Arc::clone(table), Arc::clone(columns));
+        Self { table, schema, columns: BTreeSet::new(), lineage: false, row_watermarks: false }
+    }
+
+    /// Takes in what a scan reads, and what its late rows are to have.
+    fn add(&mut self, projection: Option<&[usize]>, late: Option<&LateSink>, kind: TimeKind) {
+        let schema = self.table.schema();
+        let own = schema.fields().len();
+        match projection {
+            Some(columns) => self.columns.extend(columns.iter().filter(|index| **index < own)),
+            None => self.columns.extend(0..own),
+        }
+        if let Some(event_time) = self.table.event_time.as_ref().filter(|_| kind == TimeKind::Event) {
+            // The watermark counts every row, whatever a statement reads of it.
+            let watermark = event_time.watermark.column_refs();
+            let names = watermark.iter().map(|c| c.name.as_str()).chain([event_time.name.as_str()]);
+            self.columns.extend(names.filter_map(|name| schema.index_of(name).ok()));
+        }
+        if let Some(late) = late {
+            self.lineage = true;
+            match &late.columns {
+                Some(wanted) => {
+                    self.columns.extend(wanted.fields().iter().filter_map(|f| schema.index_of(f.name()).ok()));
+                }
+                None => self.columns.extend(0..own),
+            }
+        }
+    }
+
     /// The columns to decode, in the order of the declaration.
     pub(super) fn schema(&self) -> Result<SchemaRef> {
         let indices: Vec<usize> = self.columns.iter().copied().collect();

@@ -102,6 +102,7 @@ impl Planner<'_> {
             return refuse("ROW_NUMBER() without an upper bound has no end in a live run", TOP_N_FORM);
         };
         let input = self.node(&window.input, live)?;
+        input.check_steady(&[], &live.statement.excerpt)?;
         let Some(spec) = spec(window, function, limit, input.changelog) else {
             return refuse(
                 "PARTITION BY and ORDER BY of a live Top-N name columns",
@@ -159,6 +160,7 @@ impl Planner<'_> {
             );
         };
         let input = self.node(&sort.input, live)?;
+        input.check_steady(&[], &live.statement.excerpt)?;
         let order = sort_order(&sort.expr, sort.input.schema());
         let Some(order) = order else {
             return refuse(

@@ -31,6 +31,7 @@ use tidemill_runtime::window::{
 
 use super::expressions::{Expressions, arrow_schema, pick};
 use super::planner::{Branch, LiveStatement, Planned, Planner, make_calc};
+use super::sources::TimeKind;
 use crate::catalog::Table;
 use crate::function::Clock;
 use crate::plan::{Bound, attached_by, bound_of, function_below, made_of_element, plan_error, unaliased};
@@ -49,6 +50,7 @@ struct Build {
 }
 
 /// When a window tells its results.
+#[derive(Clone, Copy)]
 struct Emission {
     lateness_ms: i64,
     early_fire: Option<Duration>,
@@ -95,24 +97,35 @@ impl Planner<'_> {
         let time = time_column(window).map_err(|e| plan_error(e, excerpt))?;
         let time_type = window.input.schema().field(time.index).data_type().clone();
 
+        let by_clock = window.by_clock();
+        let emission = self.emission(before_sink, by_clock);
+        // A window that takes rows after it has fired updates its result, and so does one that fires early.
+        let updated_by = match emission {
+            Emission { early_fire: Some(_), .. } => Some(EARLY_FIRE),
+            Emission { lateness_ms: 1.., .. } => Some(ALLOW_LATENESS),
+            _ => None,
+        };
         let metrics = Arc::new(WindowMetrics::default());
         let build = Build {
             time,
             time_type: time_type.clone(),
             aggregation: aggregation.clone(),
-            late: live.late.as_ref().map(|_| LateOutput::new(time_type.clone())),
+            late: live.late.as_ref().filter(|_| !by_clock).map(|_| LateOutput::new(time_type.clone())),
             metrics: Arc::clone(&metrics),
             name: format!("window {} of {}", window.kind, live.statement.name),
         };
         let (results, late_streams) = match &window.kind {
             WindowKind::Aligned(assigner) => {
-                self.aligned(self.window_spec(*assigner, aggregation.clone(), before_sink), &input.branches, build)
+                let Emission { lateness_ms, early_fire, late_fire } = emission;
+                let aggregation = aggregation.clone();
+                let spec = WindowSpec { assigner: *assigner, lateness_ms, aggregation, early_fire, late_fire };
+                self.aligned(spec, &input.branches, build)
             }
             WindowKind::Session { gap_ms, zone, key } => {
                 let key = key.iter().map(|column| window.input.schema().index_of_column(column));
                 let key: Vec<usize> = key.collect::<Result<_, _>>().map_err(|e| plan_error(e, excerpt))?;
                 check_session(&windowed, &input.branches, live)?;
-                let Emission { lateness_ms, early_fire, late_fire } = self.emission(before_sink);
+                let Emission { lateness_ms, early_fire, late_fire } = emission;
                 let Build { time, aggregation, late, metrics, name, .. } = build;
                 let (gap_ms, zone, key_columns) = (*gap_ms, *zone, key);
                 let spec = SessionSpec {
@@ -121,7 +134,7 @@ impl Planner<'_> {
                     gap_ms,
                     zone,
                     aggregation,
-                    of_results: input.branches.iter().all(|branch| branch.table.is_none()),
+                    never_late: by_clock || input.branches.iter().all(|branch| branch.table.is_none()),
                     lateness_ms,
                     early_fire,
                     late_fire,
@@ -135,17 +148,13 @@ impl Planner<'_> {
             &windowed.output_columns(),
             arrow_schema(&aggregate.schema),
         );
-        // A window that takes rows after it has fired updates its result, and so does one that fires early.
-        let updated_by = match self.emit.lateness_ms() {
-            _ if before_sink && self.emit.early_fire().is_some() => Some(EARLY_FIRE),
-            1.. => Some(ALLOW_LATENESS),
-            _ => None,
-        };
         let changelog = updated_by.map_or(ChangelogMode::Append, |_| ChangelogMode::Retract);
         let branches = vec![Branch { stream: results, table: None }];
         let mut planned = Planned { branches, changelog, updated_by, ..input };
-        for (late, table) in late_streams {
-            planned.late.push((late, late_schema(self.source(&table.name)?.1.as_ref(), &time_type)));
+        // By the clock no row is late.
+        for (late, table) in late_streams.into_iter().filter(|_| !by_clock) {
+            let columns = self.source(&table.name, TimeKind::Event)?.1;
+            planned.late.push((late, late_schema(&columns, &time_type)));
         }
         planned.metrics.push(metrics);
         Ok(planned.chain(&mut self.graph, &make_calc(in_order)))
@@ -153,7 +162,11 @@ impl Planner<'_> {
 
     /// A window's rows come once: there is no way back for one that was folded and is then updated.
     fn windowed_input(&mut self, window: &WindowTvf, live: &LiveStatement<'_>) -> Result<Planned> {
-        let input = self.node(&window.input, live)?;
+        let above = self.time;
+        self.time = above.below(window);
+        let input = self.node(&window.input, live);
+        self.time = above;
+        let input = input?;
         if input.changelog == ChangelogMode::Append {
             return Ok(input);
         }
@@ -193,16 +206,12 @@ impl Planner<'_> {
         Ok(planned)
     }
 
-    fn window_spec(&self, assigner: WindowAssigner, aggregation: Aggregation, before_sink: bool) -> WindowSpec {
-        let Emission { lateness_ms, early_fire, late_fire } = self.emission(before_sink);
-        WindowSpec { assigner, lateness_ms, aggregation, early_fire, late_fire }
-    }
-
-    fn emission(&self, before_sink: bool) -> Emission {
+    /// By the clock no row is late, so a window waits for none.
+    fn emission(&self, before_sink: bool, by_clock: bool) -> Emission {
         Emission {
-            lateness_ms: self.emit.lateness_ms(),
+            lateness_ms: if by_clock { 0 } else { self.emit.lateness_ms() },
             early_fire: if before_sink { self.emit.early_fire() } else { None },
-            late_fire: self.emit.late_fire(),
+            late_fire: if by_clock { None } else { self.emit.late_fire() },
         }
     }
 
@@ -281,7 +290,7 @@ impl WindowedAggregate {
 }
 
 fn time_column(window: &WindowTvf) -> datafusion::error::Result<TimeColumn> {
-    Ok(TimeColumn { index: window.time_index()?, range: window.range })
+    Ok(TimeColumn { index: window.time_index()?, range: window.range() })
 }
 
 /// Why rows that have their windows from below can't be grouped by them.
@@ -422,7 +431,7 @@ fn attached(
     }
     let input = LogicalPlanBuilder::from(input.clone()).project(columns)?.build()?;
     let pane = WindowAssigner::tumble(1, 0).map_err(|e| DataFusionError::External(Box::new(e)))?;
-    WindowTvf::new(input, Column::new_unqualified(ATTACHED_TIME), WindowKind::Aligned(pane))
+    function.of_results(input, Column::new_unqualified(ATTACHED_TIME), WindowKind::Aligned(pane))
 }
 
 /// The last moment of the window that a row has already.

@@ -97,13 +97,13 @@ impl<'a> GroupCall<'a> {
             let (found, needed) = (args.len(), parameters.len() + 1);
             return Err(wrong(format!("{name} has {needed} arguments, found {found}"), self.span()));
         }
-        let time_column = column(time, table).ok_or_else(|| {
+        let time_column = time_column(time, table).ok_or_else(|| {
             let span = if place(time) == Span::empty() { self.span() } else { place(time) };
-            wrong(format!("the first argument of {name} is a column with event time, found {time}"), span)
+            wrong(format!("the first argument of {name} is a column with event time or PROCTIME(), found {time}"), span)
         })?;
         Ok(GroupWindow {
             function: self.function,
-            time_column: time_column.clone(),
+            time_column,
             lengths_ms: intervals.iter().map(|interval| interval_ms(interval, sql)).collect::<Result<_>>()?,
             intervals: parameters.iter().copied().zip(intervals.iter().map(|&interval| interval.clone())).collect(),
             span: self.span(),
@@ -136,8 +136,8 @@ impl<'a> GroupCall<'a> {
                 )
                 .hint(format!("add GROUP BY {form} with the same arguments")),
             Role::ProcessingTime => sql
-                .error_at(self.span(), format!("{name} is not supported: windows are of event time"))
-                .hint(format!("{window}_ROWTIME is the event time of the window")),
+                .error_at(self.span(), format!("{name} is not supported"))
+                .hint(format!("PROCTIME() is the present time; {window}_ROWTIME is the last moment of the window")),
         }
     }
 
@@ -168,6 +168,19 @@ fn plain_arguments(call: &Function) -> Option<Vec<&Expr>> {
         _ => None,
     };
     if bare && clauses.is_empty() { args.iter().map(argument).collect() } else { None }
+}
+
+/// The column that holds `PROCTIME()` where a window names that and no column.
+pub(super) const PROCESSING_TIME: &str = "__tidemill_proctime";
+
+fn time_column(expr: &Expr, table: Option<&Ident>) -> Option<Ident> {
+    match expr {
+        Expr::Function(call) if call.name.to_string() == "proctime" => {
+            plain_arguments(call).filter(Vec::is_empty)?;
+            Some(Ident::with_span(call.name.span(), PROCESSING_TIME))
+        }
+        other => column(other, table).cloned(),
+    }
 }
 
 /// The column that an expression is: `c`, or `t.c` of the table of that name.

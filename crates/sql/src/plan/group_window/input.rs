@@ -7,7 +7,8 @@ use datafusion::sql::sqlparser::ast::{
 };
 
 use super::GroupWindow;
-use crate::parse::{WindowCall, table_factor};
+use super::call::PROCESSING_TIME;
+use crate::parse::{WindowCall, call, table_factor};
 
 /// The name under which the query knows its table: an alias, or the table's own name; `None` for a
 /// subquery without one.
@@ -37,7 +38,7 @@ pub(super) fn only_table(select: &Select) -> Result<Option<Ident>, &'static str>
 pub(super) fn attach(select: &mut Select, window: GroupWindow, partition_by: Vec<Ident>, table: Option<Ident>) {
     let call = WindowCall {
         function: window.function,
-        data: data(std::mem::take(&mut select.from), select.selection.take()),
+        data: data(std::mem::take(&mut select.from), select.selection.take(), &window.time_column),
         partition_by,
         time_column: window.time_column,
         intervals: window.intervals,
@@ -48,7 +49,9 @@ pub(super) fn attach(select: &mut Select, window: GroupWindow, partition_by: Vec
 }
 
 /// The table or subquery itself where nothing else is said of it, or else a query of all its columns.
-fn data(from: Vec<TableWithJoins>, filter: Option<Expr>) -> TableFactor {
+fn data(from: Vec<TableWithJoins>, filter: Option<Expr>, time: &Ident) -> TableFactor {
+    let time = (time.value == PROCESSING_TIME).then_some(time);
+    let as_it_is = filter.is_none() && time.is_none();
     let bare = |alias: &Option<TableAlias>| alias.as_ref().is_none_or(|alias| alias.columns.is_empty());
     match from.as_slice() {
         [
@@ -56,13 +59,13 @@ fn data(from: Vec<TableWithJoins>, filter: Option<Expr>) -> TableFactor {
                 relation: TableFactor::Table { name, alias, args: None, version: None, sample: None, .. },
                 ..
             },
-        ] if filter.is_none() && bare(alias) => table_factor(name.clone(), None, None),
+        ] if as_it_is && bare(alias) => table_factor(name.clone(), None, None),
         [TableWithJoins { relation: TableFactor::Derived { lateral: false, subquery, alias, sample: None }, .. }]
-            if filter.is_none() && bare(alias) =>
+            if as_it_is && bare(alias) =>
         {
             derived(subquery.clone())
         }
-        _ => derived(Box::new(all_columns(from, filter))),
+        _ => derived(Box::new(all_columns(from, filter, time))),
     }
 }
 
@@ -70,8 +73,13 @@ fn derived(subquery: Box<Query>) -> TableFactor {
     TableFactor::Derived { lateral: false, subquery, alias: None, sample: None }
 }
 
-/// `SELECT * FROM from [WHERE filter]`
-fn all_columns(from: Vec<TableWithJoins>, filter: Option<Expr>) -> Query {
+/// `SELECT * [, PROCTIME() AS time] FROM from [WHERE filter]`
+fn all_columns(from: Vec<TableWithJoins>, filter: Option<Expr>, time: Option<&Ident>) -> Query {
+    let all = SelectItem::Wildcard(WildcardAdditionalOptions::default());
+    let time = time.map(|alias| SelectItem::ExprWithAlias {
+        expr: call(Ident::with_span(alias.span, "proctime"), vec![]),
+        alias: alias.clone(),
+    });
     let select = Select {
         select_token: AttachedToken::empty(),
         optimizer_hints: vec![],
@@ -79,7 +87,7 @@ fn all_columns(from: Vec<TableWithJoins>, filter: Option<Expr>) -> Query {
         select_modifiers: None,
         top: None,
         top_before_distinct: false,
-        projection: vec![SelectItem::Wildcard(WildcardAdditionalOptions::default())],
+        projection: std::iter::once(all).chain(time).collect(),
         exclude: None,
         into: None,
         from,

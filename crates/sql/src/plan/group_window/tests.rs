@@ -86,6 +86,15 @@ fn where_goes_below_the_window() {
 }
 
 #[test]
+fn processing_time_that_is_no_column_becomes_one() {
+    assert_rewritten(&[(
+        "SELECT TUMBLE_START(PROCTIME(), INTERVAL '1' HOUR) FROM t GROUP BY k, TUMBLE(proctime(), INTERVAL '1' HOUR)",
+        "SELECT t.window_start FROM TUMBLE((SELECT *, proctime() AS __tidemill_proctime FROM t), \
+         DESCRIPTOR(__tidemill_proctime), INTERVAL '1' HOUR) AS t GROUP BY k, t.window_start, t.window_end",
+    )]);
+}
+
+#[test]
 fn nested_queries_are_rewritten_each_by_itself() {
     assert_rewritten(&[
         (
@@ -140,7 +149,7 @@ fn mistakes_name_the_place_and_the_remedy() {
         ),
         (
             "SELECT TUMBLE_PROCTIME(ts, INTERVAL '1' MINUTE) FROM t GROUP BY TUMBLE(ts, INTERVAL '1' MINUTE)",
-            "TUMBLE_PROCTIME is not supported: windows are of event time | TUMBLE_PROCTIME | TUMBLE_ROWTIME is the event time of the window",
+            "TUMBLE_PROCTIME is not supported | TUMBLE_PROCTIME | PROCTIME() is the present time; TUMBLE_ROWTIME is the last moment of the window",
         ),
         (
             "SELECT TUMBLE_END(ts, INTERVAL '2' MINUTE) FROM t GROUP BY TUMBLE(ts, INTERVAL '1' MINUTE)",
@@ -175,12 +184,8 @@ fn mistakes_name_the_place_and_the_remedy() {
             "TUMBLE takes its arguments and nothing else | TUMBLE | write TUMBLE(time_column, INTERVAL '10' MINUTE)",
         ),
         (
-            "SELECT 1 FROM t GROUP BY TUMBLE(PROCTIME(), INTERVAL '1' MINUTE)",
-            "PROCTIME is not supported: it is another in each run | PROCTIME | use the rows' event time, or write the time as a literal: TIMESTAMP '2026-11-29 10:00:00'",
-        ),
-        (
             "SELECT 1 FROM t GROUP BY TUMBLE(u.ts, INTERVAL '1' MINUTE)",
-            "the first argument of TUMBLE is a column with event time, found u.ts | u | write TUMBLE(time_column, INTERVAL '10' MINUTE)",
+            "the first argument of TUMBLE is a column with event time or PROCTIME(), found u.ts | u | write TUMBLE(time_column, INTERVAL '10' MINUTE)",
         ),
         ("SELECT 1 FROM t GROUP BY TUMBLE(ts, 5)", "expected an interval | 5 | write it as INTERVAL '10' MINUTE"),
         (

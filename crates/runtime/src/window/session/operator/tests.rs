@@ -15,7 +15,7 @@ fn sessions_of_results() -> (SessionAggregate, SchemaRef) {
         gap_ms: 2 * MINUTE_MS,
         zone: TimeZone::UTC,
         aggregation: Aggregation { groups: vec![], calls: vec![] },
-        of_results: true,
+        never_late: true,
         lateness_ms: 0,
         early_fire: None,
         late_fire: None,

@@ -43,7 +43,7 @@ fn step() -> impl Strategy<Value = Step> {
 #[derive(Debug, Clone, Copy)]
 struct Case {
     keyed: bool,
-    of_results: bool,
+    never_late: bool,
     lateness_ms: i64,
     early: bool,
     late_fire: bool,
@@ -51,7 +51,7 @@ struct Case {
 }
 
 const PLAIN: Case =
-    Case { keyed: true, of_results: false, lateness_ms: 0, early: false, late_fire: false, late_output: false };
+    Case { keyed: true, never_late: false, lateness_ms: 0, early: false, late_fire: false, late_output: false };
 
 fn operator(case: Case) -> SessionAggregate {
     let second = Duration::from_secs(1);
@@ -61,7 +61,7 @@ fn operator(case: Case) -> SessionAggregate {
         gap_ms: 5,
         zone: TimeZone::UTC,
         aggregation: sample::aggregation(case.keyed, true),
-        of_results: case.of_results,
+        never_late: case.never_late,
         lateness_ms: case.lateness_ms,
         early_fire: case.early.then_some(second),
         late_fire: case.late_fire.then_some(second),
@@ -97,7 +97,7 @@ fn play(case: Case, on_disk: bool, steps: &[Step]) {
         match step {
             Step::Rows(rows, partition, ahead) => {
                 // Results of windows come before their time has passed.
-                let time = |ahead: i64| if case.of_results { watermark + 1 + ahead.abs() } else { watermark + ahead };
+                let time = |ahead: i64| if case.never_late { watermark + 1 + ahead.abs() } else { watermark + ahead };
                 let rows: Vec<Row> = rows.iter().map(|(ahead, key, amount)| (time(*ahead), *key, *amount)).collect();
                 let partition = if *partition { "a" } else { "b" };
                 twins.batch(&batch(&rows, partition, offset, watermark + ahead));
@@ -130,15 +130,15 @@ proptest! {
     fn a_restored_one_goes_on_as_one_that_never_stopped(
         steps in prop::collection::vec(step(), 1..70),
         keyed in prop::bool::weighted(0.8),
-        of_results in prop::bool::weighted(0.2),
+        never_late in prop::bool::weighted(0.2),
         lateness_ms in prop_oneof![Just(0i64), Just(12)],
         early: bool,
         late_fire: bool,
         late_output: bool,
         on_disk in prop::bool::weighted(0.1),
     ) {
-        let late_output = late_output && !of_results;
-        play(Case { keyed, of_results, lateness_ms, early, late_fire, late_output }, on_disk, &steps);
+        let late_output = late_output && !never_late;
+        play(Case { keyed, never_late, lateness_ms, early, late_fire, late_output }, on_disk, &steps);
     }
 }
 
