@@ -1,6 +1,6 @@
 //! One job: its input, its SQL, and what it is to commit.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
@@ -123,14 +123,21 @@ impl Job {
 
     pub fn assert_committed(&self, expected: &Rows) {
         let committed = self.committed();
+        let mut differing = vec![];
         for (table, expected) in expected {
             let found = &committed[table];
-            let differing = expected.keys().chain(found.keys()).find(|row| expected.get(*row) != found.get(*row));
-            if let Some(row) = differing {
-                let times = |rows: &BTreeMap<String, i64>| rows.get(row).copied().unwrap_or_default();
-                panic!("{table}: {row} is there {} times, and should be {} times", times(found), times(expected));
-            }
+            let rows: BTreeSet<&String> = expected.keys().chain(found.keys()).collect();
+            let rows = rows.into_iter().filter(|row| expected.get(*row) != found.get(*row));
+            let times = |rows: &BTreeMap<String, i64>, row: &str| rows.get(row).copied().unwrap_or_default();
+            differing.extend(rows.map(|row| {
+                format!(
+                    "{table}: {row} is there {} times, and should be {} times",
+                    times(found, row),
+                    times(expected, row)
+                )
+            }));
         }
+        assert!(differing.is_empty(), "{} rows differ: {:#?}", differing.len(), &differing[..differing.len().min(40)]);
     }
 
     /// The same run by a program whose sinks commit before the checkpoint is there.

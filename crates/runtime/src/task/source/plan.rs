@@ -379,7 +379,7 @@ impl State {
             granted: resumed.granted,
             queue: VecDeque::new(),
             epoch: first,
-            progress: Progress::default(),
+            progress: Progress::of(&resumed),
             resumed,
             ended: false,
             stopped: false,

@@ -29,8 +29,20 @@ struct Read {
 #[derive(Debug, Default)]
 pub(super) struct Progress {
     now: BTreeMap<usize, Read>,
-    /// As of the barrier of this epoch, and the watermark that had been promised then.
-    cut: Option<(Epoch, BTreeMap<usize, Read>, Watermark)>,
+    /// By name, those that an earlier run has read in part, and this one has not opened yet.
+    unopened: BTreeMap<Arc<str>, Read>,
+    cut: Option<Cut>,
+}
+
+/// What had been read at a barrier.
+#[derive(Debug)]
+struct Cut {
+    epoch: Epoch,
+    read: BTreeMap<usize, Read>,
+    /// A partition that is opened later has no chunk before the barrier.
+    unopened: BTreeMap<Arc<str>, Read>,
+    /// The watermark that had been promised.
+    granted: Watermark,
 }
 
 /// What an earlier run has read of a source.
@@ -51,19 +63,30 @@ impl Default for Resumed {
 }
 
 impl Progress {
+    /// Of a run that goes on from there: what it has not opened yet must not be forgotten.
+    pub(super) fn of(resumed: &Resumed) -> Self {
+        let read = |partition: &ReadPartition| {
+            let name = Arc::clone(&partition.name);
+            let (position, carry) = (partition.position?, *resumed.carries.get(&name)?);
+            Some((Arc::clone(&name), Read { name, position, carry, ended: false }))
+        };
+        Self { unopened: resumed.read.iter().filter_map(read).collect(), ..Self::default() }
+    }
+
     pub(super) fn opened(&mut self, partition: usize, name: Arc<str>, carry: Carry, position: u64) {
+        self.unopened.remove(&name);
         self.now.insert(partition, Read { name, position, carry, ended: false });
     }
 
     /// From now on chunks belong to the epoch after `epoch`.
     pub(super) fn cut(&mut self, epoch: Epoch, granted: Watermark) {
-        self.cut = Some((epoch, self.now.clone(), granted));
+        self.cut = Some(Cut { epoch, read: self.now.clone(), unopened: self.unopened.clone(), granted });
     }
 
     /// A subtask has published this watermark, maybe before it has passed the last barrier.
     pub(super) fn promised(&mut self, watermark: Watermark) {
-        if let Some((.., granted)) = &mut self.cut {
-            *granted = watermark.max(*granted);
+        if let Some(cut) = &mut self.cut {
+            cut.granted = watermark.max(cut.granted);
         }
     }
 
@@ -75,8 +98,8 @@ impl Progress {
             }
         };
         note(&mut self.now);
-        if let Some((_, cut, _)) = self.cut.as_mut().filter(|(at, ..)| epoch < *at) {
-            note(cut);
+        if let Some(cut) = self.cut.as_mut().filter(|cut| epoch < cut.epoch) {
+            note(&mut cut.read);
         }
     }
 
@@ -96,10 +119,8 @@ impl Progress {
 
     /// What was read before the barrier of `epoch`; if none went out, what has been read. `granted` is what is promised now.
     pub(super) fn snapshot(&mut self, epoch: Epoch, granted: Watermark) -> Result<StateChanges> {
-        let (read, granted) = match self.cut.take() {
-            Some((at, read, granted)) if at == epoch => (read, granted),
-            _ => (self.now.clone(), granted),
-        };
+        let now = || Cut { epoch, read: self.now.clone(), unopened: self.unopened.clone(), granted };
+        let Cut { read, unopened, granted, .. } = self.cut.take().filter(|cut| cut.epoch == epoch).unwrap_or_else(now);
         let (ended, reading): (Vec<_>, Vec<_>) = read.into_iter().partition(|(_, read)| read.ended);
         // What is told once need not be told again.
         ended.iter().for_each(|(partition, _)| drop(self.now.remove(partition)));
@@ -107,7 +128,7 @@ impl Progress {
         if !ended.is_empty() {
             changes.append("ended", names(ended.iter().map(|(_, read)| &read.name))?);
         }
-        changes.replace("reading", vec![reading_rows(reading.iter().map(|(_, read)| read))?]);
+        changes.replace("reading", vec![reading_rows(reading.iter().map(|(_, read)| read).chain(unopened.values()))?]);
         changes.replace_numbers("granted", [granted.0])?;
         Ok(changes)
     }

@@ -52,3 +52,28 @@ fn a_partition_that_was_read_to_its_end_is_told_once_and_for_ever() {
     assert_eq!((position(&read, "a"), position(&read, "b")), (Some(None), Some(Some(0))));
     assert_eq!(read.read.len(), 2);
 }
+
+#[test]
+fn a_partition_that_is_not_opened_again_yet_is_not_forgotten() {
+    let mut before = Progress::default();
+    before.opened(0, "a".into(), carry(0, 0), 0);
+    before.opened(1, "b".into(), carry(0, 0), 0);
+    before.decoded(0, Epoch(0), 10, carry(1, 100));
+    before.decoded(1, Epoch(0), 20, carry(2, 200));
+    let first = before.snapshot(Epoch(1), Watermark(50)).unwrap();
+
+    let mut progress = Progress::of(&resumed(vec![first.clone()]));
+    progress.cut(Epoch(2), Watermark(50));
+    // One is opened behind the barrier, and read on.
+    progress.opened(0, "b".into(), carry(2, 200), 20);
+    progress.decoded(0, Epoch(2), 30, carry(3, 300));
+    let second = progress.snapshot(Epoch(2), Watermark(50)).unwrap();
+    let read = resumed(vec![first.clone(), second.clone()]);
+    assert_eq!((position(&read, "a"), position(&read, "b")), (Some(Some(10)), Some(Some(20))));
+    assert_eq!((read.carries["a"], read.carries["b"]), (carry(1, 100), carry(2, 200)));
+
+    let third = progress.snapshot(Epoch(3), Watermark(50)).unwrap();
+    let read = resumed(vec![first, second, third]);
+    assert_eq!((position(&read, "a"), position(&read, "b")), (Some(Some(10)), Some(Some(30))));
+    assert_eq!(read.read.len(), 2);
+}
