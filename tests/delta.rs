@@ -37,7 +37,7 @@ fn run_well(folder: &Path, sql: &str, way: &[&str]) {
 
 fn orders(count: u64) -> String {
     let order = |id: u64| {
-        let region = if id % 7 == 0 { "null".to_owned() } else { format!("\"r{}\"", id % 3) };
+        let region = if id.is_multiple_of(7) { "null".to_owned() } else { format!("\"r{}\"", id % 3) };
         format!(
             "{{\"id\":{id},\"region\":{region},\"amount\":{}.{:02},\"ts\":\"2026-03-01 10:{:02}:{:02}\"}}\n",
             id * 31 % 500,

@@ -1,5 +1,8 @@
 //! `--memory-limit`: state that is more than the limit lies on disk, and the answer is the same.
 
+// Helpers of tests fail as tests do.
+#![allow(clippy::unwrap_used)]
+
 use std::collections::HashMap;
 use std::fs;
 use std::path::Path;

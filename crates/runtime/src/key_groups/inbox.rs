@@ -36,7 +36,7 @@ struct Entry {
 
 #[derive(Debug)]
 enum Waiting {
-    Here(EventBatch),
+    Here(Box<EventBatch>),
     Saved(Rows),
 }
 
@@ -53,7 +53,7 @@ impl Inbox {
     /// Adds rows that came after `before`.
     pub(super) fn push(&mut self, before: Watermark, batch: EventBatch) {
         let bytes = batch.rows.get_array_memory_size() as u64;
-        self.entries.push_back(Entry { number: self.next, before, rows: Waiting::Here(batch), bytes });
+        self.entries.push_back(Entry { number: self.next, before, rows: Waiting::Here(Box::new(batch)), bytes });
         self.unsaved.note(self.next);
         self.next += 1;
         self.bytes += bytes;
@@ -71,7 +71,7 @@ impl Inbox {
         let batch = match entry.rows {
             Waiting::Here(batch) => {
                 self.here_bytes -= entry.bytes;
-                batch
+                *batch
             }
             Waiting::Saved(rows) => restored(&rows.read()?)?,
         };

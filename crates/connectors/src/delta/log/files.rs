@@ -41,6 +41,9 @@ pub(super) async fn named(run: &str, state: &DeltaTableState, store: &LogStoreRe
     Ok(files.into_iter().filter_map(number).collect())
 }
 
+/// Whether a file of the table goes.
+type Wanted<'a> = dyn Fn(&Remove) -> Result<bool> + Send + Sync + 'a;
+
 /// The files that go.
 ///
 /// # Errors
@@ -51,7 +54,7 @@ pub(super) async fn replaced(
     store: &LogStoreRef,
     columns: &Columns,
 ) -> Result<Vec<Remove>> {
-    let wanted: Box<dyn Fn(&Remove) -> Result<bool> + Send + Sync> = match replaces {
+    let wanted: Box<Wanted<'_>> = match replaces {
         Replaces::Nothing => return Ok(vec![]),
         Replaces::Everything => Box::new(|_| Ok(true)),
         Replaces::Partitions(partitions) => {

@@ -16,8 +16,11 @@ fn columns(fields: Vec<Field>, partitioned_by: &[&str]) -> Columns {
     .unwrap()
 }
 
+/// A folder, its value, and the numbers of its rows.
+type Part = (String, Option<String>, Vec<i8>);
+
 /// Splits rows that have a number and the value; gives the folder, the value and the numbers of each partition.
-fn parts(values: ArrayRef, nullable: bool) -> Result<Vec<(String, Option<String>, Vec<i8>)>> {
+fn parts(values: ArrayRef, nullable: bool) -> Result<Vec<Part>> {
     let fields = vec![Field::new("n", DataType::Int8, false), Field::new("p", values.data_type().clone(), nullable)];
     let columns = columns(fields, &["p"]);
     let numbers = Int8Array::from_iter_values(0..i8::try_from(values.len()).unwrap());
