@@ -143,6 +143,9 @@ fn a_job_that_has_changed_is_refused_with_what_differs() {
     let parallelism = run(folder, &["run", "q.sql", "--data-dir", "data", "--parallelism", "3"]);
     assert_eq!(parallelism.code, Some(2));
     assert!(parallelism.stderr.contains("'0: source numbers (parallelism 3)'"), "{}", parallelism.stderr);
+    let limited = run(folder, &["run", "q.sql", "--data-dir", "data", "--parallelism", "2", "--memory-limit", "1GB"]);
+    assert_eq!(limited.code, Some(2));
+    assert!(limited.stderr.contains("this one has 'keyed state has a limit of memory'"), "{}", limited.stderr);
     fs::write(folder.join("q.sql"), sql.replace("id % 7", "id % 8")).unwrap();
     let query = run(folder, &RUN);
     assert_eq!(query.code, Some(2), "{}", query.stderr);

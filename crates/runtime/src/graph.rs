@@ -179,6 +179,9 @@ pub struct UnboundedState {
 pub struct JobGraph {
     pub(crate) tasks: Vec<TaskSpec>,
     parallelism: usize,
+    /// Whether keyed state is kept key group by key group, so that it can be spilled: what checkpoints of it hold is
+    /// another form then.
+    pub by_key_group: bool,
     /// The counters that the job's operators keep.
     pub metrics: Metrics,
 }
@@ -187,7 +190,7 @@ impl JobGraph {
     /// An empty graph whose tasks have `parallelism` subtasks (sinks have one).
     #[must_use]
     pub fn new(parallelism: usize) -> Self {
-        Self { tasks: vec![], parallelism, metrics: Metrics::default() }
+        Self { tasks: vec![], parallelism, by_key_group: false, metrics: Metrics::default() }
     }
 
     /// Reads a table.
@@ -269,6 +272,9 @@ impl JobGraph {
     /// If an operator can't be made.
     pub(crate) fn identity(&self) -> Result<String> {
         let mut text = self.describe()?;
+        if self.by_key_group {
+            text += "keyed state has a limit of memory\n";
+        }
         for (spec, _) in self.sources() {
             let columns: Vec<String> =
                 spec.columns.fields().iter().map(|f| format!("{} {}", f.name(), f.data_type())).collect();

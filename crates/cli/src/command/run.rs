@@ -97,7 +97,8 @@ async fn execute(arguments: &Arguments) -> Result<ExitCode> {
 
 async fn run_live(pipeline: &Pipeline, outputs: &impl Outputs, arguments: &Arguments) -> Result<bool> {
     let durable = &arguments.durable;
-    let graph = live::plan(pipeline, outputs)?;
+    let mut graph = live::plan(pipeline, outputs)?;
+    graph.by_key_group = arguments.memory_limit.is_some();
     let owned = durable.lock()?;
     let spill = memory::spill(arguments.memory_limit, owned.as_ref().map(DataDir::path))?;
     let durability = durable.open(&graph, &pipeline.settings.checkpointing).await?;

@@ -273,9 +273,7 @@ impl Job {
     }
 
     fn chain(&self, task: &TaskSpec, edges: Vec<EdgeSender>, states: Vec<State>) -> Result<Chain> {
-        // What is kept is kept by key group; so it can be dealt anew, and spilled in parts.
-        let by_key_group = (self.durable || self.spill.is_some()).then_some(&self.spill);
-        let chain = Chain::new(task, edges, Arc::clone(&self.stopped), by_key_group, Arc::clone(&self.clock))?;
+        let chain = Chain::new(task, edges, Arc::clone(&self.stopped), self.spill.as_ref(), Arc::clone(&self.clock))?;
         if self.durable { chain.durable(states) } else { Ok(chain) }
     }
 }

@@ -42,20 +42,20 @@ pub(crate) struct Chain {
 }
 
 impl Chain {
-    /// `by_key_group`: whether keyed state is kept so, and what becomes of that for which there is no memory.
+    /// `spill`: what becomes of keyed state for which there is no memory; then it is kept by key group.
     pub(crate) fn new(
         task: &TaskSpec,
         edges: Vec<EdgeSender>,
         stopped: Arc<AtomicBool>,
-        by_key_group: Option<&Option<Spill>>,
+        spill: Option<&Spill>,
         clock: Arc<JobClock>,
     ) -> Result<Self> {
         let mut nodes = vec![];
         for (index, node) in task.nodes.iter().enumerate() {
-            let operator = match by_key_group {
+            let operator = match spill {
                 // What follows in the chain keeps nothing by key.
                 Some(spill) if index == 0 && !task.key.is_empty() => {
-                    Box::new(ByKeyGroup::new(Arc::clone(&node.make), task.key.clone(), spill.clone())?)
+                    Box::new(ByKeyGroup::new(Arc::clone(&node.make), task.key.clone(), Some(spill.clone()))?)
                 }
                 _ => (node.make)()?,
             };
