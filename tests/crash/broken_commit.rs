@@ -65,7 +65,6 @@ async fn run(parallelism: usize) -> Result<()> {
         idle_timeout: None,
         stalls: None,
         durability: Some(durability),
-        spill: None,
         clock: Arc::new(SystemClock),
     };
     job::run(graph, options, std::future::pending()).await.map(drop)

@@ -66,7 +66,6 @@ pub fn run_live(window: Window, log: &Log, setting: &Setting) -> (Vec<Total>, Ve
             idle_timeout: None,
             stalls: None,
             durability: None,
-            spill: None,
             clock: Arc::new(SystemClock),
         };
         job::run(graph, options, std::future::pending()).await.unwrap();

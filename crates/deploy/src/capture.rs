@@ -41,7 +41,6 @@ pub async fn run_live(pipeline: &Pipeline, stop: impl Future<Output = ()>) -> Re
         idle_timeout: None,
         stalls: None,
         durability: None,
-        spill: None,
         clock: Arc::new(SystemClock),
     };
     let outcome = job::run(graph, options, stop).await?;

@@ -22,6 +22,7 @@ use tidemill_core::{EventTimes, Result};
 
 use crate::connector::{Guarantee, SinkFactory, Source};
 use crate::exchange::Partitioning;
+use crate::key_groups::Spill;
 use crate::metrics::{Metrics, SourceMetrics};
 use crate::operator::{Operator, Port};
 
@@ -179,9 +180,9 @@ pub struct UnboundedState {
 pub struct JobGraph {
     pub(crate) tasks: Vec<TaskSpec>,
     parallelism: usize,
-    /// Whether keyed state is kept key group by key group, so that it can be spilled: what checkpoints of it hold is
-    /// another form then.
-    pub by_key_group: bool,
+    /// What becomes of keyed state for which there is no memory: it is kept key group by key group then, so that it can be
+    /// spilled, and what checkpoints hold of it is another form. `None`: it stays in memory.
+    pub spill: Option<Spill>,
     /// The counters that the job's operators keep.
     pub metrics: Metrics,
 }
@@ -190,7 +191,7 @@ impl JobGraph {
     /// An empty graph whose tasks have `parallelism` subtasks (sinks have one).
     #[must_use]
     pub fn new(parallelism: usize) -> Self {
-        Self { tasks: vec![], parallelism, by_key_group: false, metrics: Metrics::default() }
+        Self { tasks: vec![], parallelism, spill: None, metrics: Metrics::default() }
     }
 
     /// Reads a table.
@@ -272,7 +273,7 @@ impl JobGraph {
     /// If an operator can't be made.
     pub(crate) fn identity(&self) -> Result<String> {
         let mut text = self.describe()?;
-        if self.by_key_group {
+        if self.spill.is_some() {
             text += "keyed state has a limit of memory\n";
         }
         for (spec, _) in self.sources() {

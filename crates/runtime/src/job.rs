@@ -16,7 +16,6 @@ use tokio::time::{Interval, MissedTickBehavior, interval};
 
 use crate::clock::Clock;
 use crate::graph::JobGraph;
-use crate::key_groups::Spill;
 use crate::metrics::Metrics;
 use durability::Checkpoints;
 pub use durability::Durability;
@@ -40,8 +39,6 @@ pub struct RunOptions {
     pub stalls: Option<StallListener>,
     /// Where each epoch's checkpoint is kept, and what to go on from; `None`: nothing is kept.
     pub durability: Option<Durability>,
-    /// What becomes of state that is too much for the memory; `None`: it stays in memory.
-    pub spill: Option<Spill>,
     /// What the present time is: of functions that tell it, and of windows of processing time.
     pub clock: Arc<dyn Clock>,
 }
@@ -78,9 +75,9 @@ pub struct Outcome {
 /// and a later run goes on from the last checkpoint.
 pub async fn run(graph: JobGraph, options: RunOptions, stop: impl Future<Output = ()>) -> Result<Outcome> {
     let run = Settings::of(&options);
-    let RunOptions { epoch_interval, durability, stalls, spill, clock, .. } = options;
+    let RunOptions { epoch_interval, durability, stalls, clock, .. } = options;
     let (mut checkpoints, restored) = Checkpoints::open(durability).await?;
-    let mut job = Job::new(checkpoints.is_durable(), checkpoints.epoch(), restored, spill, clock);
+    let mut job = Job::new(checkpoints.is_durable(), checkpoints.epoch(), restored, clock);
     let (line, mut progress) = mpsc::unbounded_channel();
     let sinks = job.open_sinks(&graph).await?;
     if checkpoints.finished() {

@@ -98,9 +98,8 @@ async fn execute(arguments: &Arguments) -> Result<ExitCode> {
 async fn run_live(pipeline: &Pipeline, outputs: &impl Outputs, arguments: &Arguments) -> Result<bool> {
     let durable = &arguments.durable;
     let mut graph = live::plan(pipeline, outputs)?;
-    graph.by_key_group = arguments.memory_limit.is_some();
     let owned = durable.lock()?;
-    let spill = memory::spill(arguments.memory_limit, owned.as_ref().map(DataDir::path))?;
+    graph.spill = memory::spill(arguments.memory_limit, owned.as_ref().map(DataDir::path))?;
     let durability = durable.open(&graph, &pipeline.settings.checkpointing).await?;
     for (statement, finding) in nothing_visible(pipeline, outputs)? {
         report::warning(&statement, &finding);
@@ -112,7 +111,6 @@ async fn run_live(pipeline: &Pipeline, outputs: &impl Outputs, arguments: &Argum
         idle_timeout: pipeline.settings.idle_timeout,
         stalls: pipeline.settings.stall_hint.map(|after| job::StallListener { after, tell: Arc::new(report::stall) }),
         durability,
-        spill,
         clock: Arc::new(SystemClock),
     };
     let outcome = job::run(graph, options, interrupted()).await?;

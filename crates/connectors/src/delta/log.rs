@@ -299,10 +299,14 @@ fn actions(goes: Vec<Remove>, comes: &[Add]) -> Vec<Action> {
 
 /// An entry that could not be made; `what` says which.
 fn refused(what: &str, path: &TablePath, e: DeltaTableError) -> Refused {
+    // A conflict too: delta-rs takes one that only adds files for a reader of the table, and what it rightly refuses (other
+    // columns, another run's epoch) is seen when the log is read again.
     let outdated = matches!(
         e,
         DeltaTableError::VersionAlreadyExists(_)
-            | DeltaTableError::Transaction { source: TransactionError::MaxCommitAttempts(_) }
+            | DeltaTableError::Transaction {
+                source: TransactionError::MaxCommitAttempts(_) | TransactionError::CommitConflict(_)
+            }
     );
     let error = failure(what, path, e);
     if outdated { Refused::Outdated(error) } else { Refused::Failed(error) }

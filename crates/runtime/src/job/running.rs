@@ -45,8 +45,6 @@ pub(super) struct Job {
     first: Epoch,
     /// What that run has left.
     restored: BTreeMap<Owner, State>,
-    /// What becomes of state that is too much for the memory.
-    spill: Option<Spill>,
     clock: Arc<JobClock>,
 }
 
@@ -54,13 +52,7 @@ pub(super) struct Job {
 pub(super) type Sinks = BTreeMap<usize, Box<dyn Sink>>;
 
 impl Job {
-    pub(super) fn new(
-        durable: bool,
-        first: Epoch,
-        restored: BTreeMap<Owner, State>,
-        spill: Option<Spill>,
-        clock: Arc<dyn Clock>,
-    ) -> Self {
+    pub(super) fn new(durable: bool, first: Epoch, restored: BTreeMap<Owner, State>, clock: Arc<dyn Clock>) -> Self {
         Self {
             tasks: JoinSet::new(),
             readers: JoinSet::new(),
@@ -71,7 +63,6 @@ impl Job {
             durable,
             first,
             restored,
-            spill,
             clock: Arc::new(JobClock::new(clock)),
         }
     }
@@ -221,7 +212,7 @@ impl Job {
                 let states = owners.iter().map(|owner| self.restored.remove(owner).unwrap_or_default()).collect();
                 let task_loop: BoxFuture<'static, Result<()>> = match (&task.head, &plan) {
                     (Head::Source(spec, metrics), Some((plan, _))) => {
-                        let chain = self.chain(task, edges, states)?;
+                        let chain = self.chain(task, graph.spill.as_ref(), edges, states)?;
                         let (batch_rows, first) = (run.batch_rows.max(1), self.first);
                         let (spec, plan, metrics) = (spec.clone(), Arc::clone(plan), Arc::clone(metrics));
                         let clock = Arc::clone(&self.clock);
@@ -229,7 +220,9 @@ impl Job {
                         Box::pin(source::work(worker))
                     }
                     (Head::Source(..), None) => return Err(Error::internal("a source has no plan")),
-                    (Head::Edges, _) => Box::pin(process::run(gate, self.chain(task, edges, states)?, reporter)),
+                    (Head::Edges, _) => {
+                        Box::pin(process::run(gate, self.chain(task, graph.spill.as_ref(), edges, states)?, reporter))
+                    }
                     (Head::Sink(_), _) => {
                         let (commands, inbox) = mpsc::unbounded_channel();
                         self.sinks.insert(reporter.subtask, commands);
@@ -272,8 +265,14 @@ impl Job {
         Ok(Some((Arc::new(plan), resumed)))
     }
 
-    fn chain(&self, task: &TaskSpec, edges: Vec<EdgeSender>, states: Vec<State>) -> Result<Chain> {
-        let chain = Chain::new(task, edges, Arc::clone(&self.stopped), self.spill.as_ref(), Arc::clone(&self.clock))?;
+    fn chain(
+        &self,
+        task: &TaskSpec,
+        spill: Option<&Spill>,
+        edges: Vec<EdgeSender>,
+        states: Vec<State>,
+    ) -> Result<Chain> {
+        let chain = Chain::new(task, edges, Arc::clone(&self.stopped), spill, Arc::clone(&self.clock))?;
         if self.durable { chain.durable(states) } else { Ok(chain) }
     }
 }

@@ -33,8 +33,7 @@ pub(crate) struct ByKeyGroup {
     make: MakeOperator,
     /// The columns of the key, in the input.
     key: Vec<usize>,
-    /// Where there is a limit of memory.
-    spill: Option<Spill>,
+    spill: Spill,
     /// Never given anything: what operators made alike say of themselves.
     sample: Box<dyn Operator>,
     // State.
@@ -52,7 +51,7 @@ pub(crate) struct ByKeyGroup {
 }
 
 impl ByKeyGroup {
-    pub(crate) fn new(make: MakeOperator, key: Vec<usize>, spill: Option<Spill>) -> Result<Self> {
+    pub(crate) fn new(make: MakeOperator, key: Vec<usize>, spill: Spill) -> Result<Self> {
         Ok(Self {
             sample: make()?,
             make,
@@ -69,7 +68,7 @@ impl ByKeyGroup {
     }
 
     fn has_room(&self, bytes: u64) -> bool {
-        self.spill.as_ref().is_none_or(|spill| spill.limit.has_room(bytes))
+        self.spill.limit.has_room(bytes)
     }
 
     /// Rows for one group.
@@ -82,10 +81,8 @@ impl ByKeyGroup {
         let (before, with_source) = (self.watermark, self.sample.needs_source());
         let group = &mut self.groups[number];
         group.inbox.push(before, batch);
-        if let Some(spill) = &self.spill {
-            let allowed = (spill.limit.bytes() / 1024).clamp(16 << 10, 1 << 20);
-            group.inbox.spill(allowed, with_source, &spill.folder)?;
-        }
+        let allowed = (self.spill.limit.bytes() / 1024).clamp(16 << 10, 1 << 20);
+        group.inbox.spill(allowed, with_source, &self.spill.folder)?;
         match group.inbox.bytes() >= TURN_BYTES.max(group.state.bytes() / 2) {
             true => self.take_turn(number, out),
             false => Ok(()),
@@ -98,7 +95,7 @@ impl ByKeyGroup {
         if group.operator.is_none() {
             self.uses += 1;
             group.since = self.uses;
-            group.load(&self.make, self.spill.is_some(), out)?;
+            group.load(&self.make, out)?;
         }
         Ok(())
     }
@@ -136,13 +133,11 @@ impl ByKeyGroup {
     }
 
     /// Writes what has changed in a group where the rest of it is.
-    fn keep(&mut self, number: usize, mut changes: StateChanges) -> Result<()> {
-        let group = &mut self.groups[number];
-        if let Some(spill) = &self.spill {
-            changes = changes.spilled(&spill.folder)?;
-            group.state.apply(changes.clone());
-            group.state.compact(&spill.folder)?;
-        }
+    fn keep(&mut self, number: usize, changes: StateChanges) -> Result<()> {
+        let (group, folder) = (&mut self.groups[number], &self.spill.folder);
+        let changes = changes.spilled(folder)?;
+        group.state.apply(changes.clone());
+        group.state.compact(folder)?;
         if self.noted {
             group.untold.extend(changes);
         }
@@ -304,7 +299,7 @@ impl Operator for ByKeyGroup {
             self.keep(number, own)?;
             let group = &mut self.groups[number];
             let mut told = std::mem::take(&mut group.untold);
-            if first && self.spill.is_some() {
+            if first {
                 told = group.state.changes();
             }
             group.inbox.save(with_source, &mut told)?;
@@ -319,10 +314,7 @@ impl Operator for ByKeyGroup {
             let mut own = state.take_under(&prefix(number));
             let group = &mut self.groups[number];
             group.inbox.load(&mut own)?;
-            group.state = match &self.spill {
-                Some(spill) => own.spilled(&spill.folder)?,
-                None => own,
-            };
+            group.state = own.spilled(&self.spill.folder)?;
         }
         state.finish()
     }

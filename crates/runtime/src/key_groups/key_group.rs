@@ -50,13 +50,10 @@ impl KeyGroup {
     }
 
     /// Brings it into memory, and lets it have what waits.
-    pub(super) fn load(&mut self, make: &MakeOperator, keep_state: bool, out: &mut Output) -> Result<()> {
+    pub(super) fn load(&mut self, make: &MakeOperator, out: &mut Output) -> Result<()> {
         let mut operator = make()?;
         match self.state.is_empty() {
-            false => {
-                let state = if keep_state { self.state.clone() } else { std::mem::take(&mut self.state) };
-                operator.restore(state).map_err(|e| e.context(operator.describe()))?;
-            }
+            false => operator.restore(self.state.clone()).map_err(|e| e.context(operator.describe()))?,
             // As one that was there all the time.
             true if self.watermark > Watermark::MIN => operator.on_watermark(self.watermark, out)?,
             true => {}

@@ -55,7 +55,7 @@ impl Chain {
             let operator = match spill {
                 // What follows in the chain keeps nothing by key.
                 Some(spill) if index == 0 && !task.key.is_empty() => {
-                    Box::new(ByKeyGroup::new(Arc::clone(&node.make), task.key.clone(), Some(spill.clone()))?)
+                    Box::new(ByKeyGroup::new(Arc::clone(&node.make), task.key.clone(), spill.clone())?)
                 }
                 _ => (node.make)()?,
             };

@@ -173,7 +173,6 @@ async fn watch_live(pipeline: &Pipeline, shop: &ShopConnector, watch: &Watch, sh
         idle_timeout: None,
         stalls: None,
         durability: None,
-        spill: None,
         clock: Arc::new(SystemClock),
     };
     let mut job = std::pin::pin!(job::run(graph, options, pending()));

@@ -32,8 +32,8 @@ enum Step {
     /// From now on so much memory is taken, of 1000.
     Memory(u64),
     Barrier,
-    /// Restored after the barrier, with a limit of memory or without.
-    Restore(bool),
+    /// Restored after the barrier.
+    Restore,
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -47,7 +47,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => Just(Step::Timer),
         3 => prop_oneof![Just(0u64), Just(900), Just(2000)].prop_map(Step::Memory),
         2 => Just(Step::Barrier),
-        1 => any::<bool>().prop_map(Step::Restore),
+        1 => Just(Step::Restore),
     ]
 }
 
@@ -93,7 +93,7 @@ impl Pair {
         let spill = spill(&used, &folder);
         Self {
             plain: make().unwrap(),
-            apart: ByKeyGroup::new(Arc::clone(&make), vec![key], Some(spill)).unwrap(),
+            apart: ByKeyGroup::new(Arc::clone(&make), vec![key], spill).unwrap(),
             make,
             key,
             of_plain: Told::default(),
@@ -140,8 +140,8 @@ impl Pair {
         self.state.apply(changes);
     }
 
-    fn restore(&mut self, limited: bool) {
-        let spill = limited.then(|| spill(&self.used, &self.folder));
+    fn restore(&mut self) {
+        let spill = spill(&self.used, &self.folder);
         // What is behind it learns of watermarks anew.
         self.reached = Watermark::MIN;
         self.apart = ByKeyGroup::new(Arc::clone(&self.make), vec![self.key], spill).unwrap();
@@ -216,9 +216,9 @@ fn play(pair: &mut Pair, steps: &[Step], rows_of: impl Fn(&[Row], i64, i64) -> E
             }
             Step::Memory(used) => pair.used.store(*used, Ordering::Relaxed),
             Step::Barrier => pair.barrier(),
-            Step::Restore(limited) => {
+            Step::Restore => {
                 pair.barrier();
-                pair.restore(*limited);
+                pair.restore();
             }
         }
     }
