@@ -15,6 +15,8 @@ pub mod aggregate;
 pub mod clock;
 pub mod connector;
 pub mod exchange;
+#[cfg(test)]
+mod fleet;
 pub mod graph;
 pub mod job;
 pub mod key_groups;
@@ -23,6 +25,8 @@ pub mod operator;
 pub mod scan;
 mod task;
 pub mod time_zone;
+#[cfg(test)]
+mod told;
 #[cfg(test)]
 mod twins;
 pub mod window;

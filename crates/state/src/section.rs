@@ -274,6 +274,12 @@ impl State {
         StateChanges { changes: self.sections.iter().map(all).collect() }
     }
 
+    /// Whether it has a section of that name and number.
+    #[must_use]
+    pub fn has(&self, section: impl Into<Section>) -> bool {
+        self.sections.contains_key(&section.into())
+    }
+
     /// All its batches.
     pub fn rows(&self) -> impl Iterator<Item = &Rows> {
         self.sections.values().flatten()

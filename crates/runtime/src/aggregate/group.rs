@@ -30,7 +30,8 @@ use super::pre_group::partial_schema;
 use super::slots::Slots;
 use super::{Aggregation, Table};
 use crate::engine_error;
-use crate::operator::{Operator, Output};
+use crate::operator::hands::Hands;
+use crate::operator::{Dealer, Operator, Output};
 
 /// A round begins at the latest when so many partial states wait.
 const MAX_WAITING_ROWS: usize = 64 * 1024;
@@ -224,5 +225,13 @@ impl Operator for GroupAggregate {
 
     fn restore(&mut self, state: State) -> Result<()> {
         self.load(state)
+    }
+
+    fn deal(&self, state: State, dealer: &Dealer) -> Result<Vec<State>> {
+        Hands::deal(state, dealer, self.keys.is_some(), |state, hands| self.deal_groups(state, hands))
+    }
+
+    fn restore_all(&mut self, states: Vec<State>) -> Result<()> {
+        self.load_anew(states)
     }
 }

@@ -23,7 +23,8 @@ use snapshot::Unsaved;
 use super::slots::Slots;
 use super::{Aggregation, GroupAggregate};
 use crate::engine_error;
-use crate::operator::{Operator, Output, evaluate};
+use crate::operator::hands::Hands;
+use crate::operator::{Dealer, Operator, Output, evaluate};
 
 /// A round begins at the latest when so many rows wait.
 const MAX_WAITING_ROWS: usize = 64 * 1024;
@@ -291,5 +292,13 @@ impl Operator for RetractGroup {
 
     fn restore(&mut self, state: State) -> Result<()> {
         self.load(state)
+    }
+
+    fn deal(&self, state: State, dealer: &Dealer) -> Result<Vec<State>> {
+        Hands::deal(state, dealer, self.keys.is_some(), |state, hands| self.deal_groups(state, hands))
+    }
+
+    fn restore_all(&mut self, states: Vec<State>) -> Result<()> {
+        self.load_anew(states)
     }
 }

@@ -6,13 +6,14 @@ use std::time::{Duration, Instant};
 use tidemill_core::{Epoch, EventBatch, Result, Watermark};
 use tidemill_state::{State, StateChanges};
 
+use super::at_rest::{self, all_of, apart, prefix};
 use super::deal::deal;
 use super::key_group::KeyGroup;
 use super::limit::Spill;
 use super::together::put_together;
 use crate::exchange::KEY_GROUPS;
 use crate::graph::MakeOperator;
-use crate::operator::{Operator, Output};
+use crate::operator::{Dealer, Operator, Output};
 
 /// So many rows are emitted before they are sent on.
 const PIECE_ROWS: usize = 64 * 1024;
@@ -189,6 +190,16 @@ impl ByKeyGroup {
         Ok(group.watermark >= self.watermark)
     }
 
+    /// Takes up the states of key groups.
+    fn load(&mut self, groups: Vec<(usize, State)>) -> Result<()> {
+        for (number, mut own) in groups {
+            let group = &mut self.groups[number];
+            group.inbox.load(&mut own)?;
+            group.state = own.spilled(&self.spill.folder)?;
+        }
+        Ok(())
+    }
+
     fn each_in_memory(&mut self, mut call: impl FnMut(&mut (dyn Operator + 'static)) -> Result<()>) -> Result<()> {
         self.groups.iter_mut().filter_map(|group| group.operator.as_deref_mut()).try_for_each(&mut call)
     }
@@ -199,11 +210,6 @@ fn together(out: &mut Output, work: impl FnOnce(&mut Output) -> Result<()>) -> R
     let mut emitted = Output::default();
     work(&mut emitted)?;
     put_together(emitted.take(), out)
-}
-
-/// The name under which a group's state is told.
-fn prefix(number: usize) -> String {
-    format!("{number:03}")
 }
 
 impl Operator for ByKeyGroup {
@@ -308,15 +314,24 @@ impl Operator for ByKeyGroup {
         Ok(())
     }
 
-    fn restore(&mut self, mut state: State) -> Result<()> {
+    fn restore(&mut self, state: State) -> Result<()> {
         self.noted = true;
-        for number in 0..self.groups.len() {
-            let mut own = state.take_under(&prefix(number));
-            let group = &mut self.groups[number];
-            group.inbox.load(&mut own)?;
-            group.state = own.spilled(&self.spill.folder)?;
+        self.load(apart(state)?)
+    }
+
+    /// Key groups move as they are, with the rows that wait for them.
+    fn deal(&self, state: State, dealer: &Dealer) -> Result<Vec<State>> {
+        let mut parts = vec![vec![]; dealer.parts()];
+        for (number, own) in apart(state)? {
+            parts[dealer.part_of_group(number as u8)].push((number, own));
         }
-        state.finish()
+        Ok(parts.into_iter().map(at_rest::together).collect())
+    }
+
+    fn restore_all(&mut self, states: Vec<State>) -> Result<()> {
+        self.load(all_of(states)?)?;
+        self.groups.iter_mut().for_each(|group| group.inbox.forget_saved());
+        Ok(())
     }
 }
 

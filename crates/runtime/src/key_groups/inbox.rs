@@ -140,6 +140,17 @@ impl Inbox {
         self.unsaved.begin();
         Ok(())
     }
+
+    /// No snapshot has any of it.
+    pub(super) fn forget_saved(&mut self) {
+        self.unsaved = Noted::default();
+    }
+}
+
+/// Whether rows wait in the state of a key group: then it is not that of an operator alone.
+#[must_use]
+pub fn rows_wait(group: &State) -> bool {
+    group.has(WATERMARKS)
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@
 //! not depend on whether it was ever spilled. What comes behind learns of a watermark when the last group has got it.
 //! Rows are read and written in runs, never key by key: a turn's work is in proportion to the rows that it brings.
 
+mod at_rest;
 mod by_key_group;
 mod deal;
 mod inbox;
@@ -22,7 +23,9 @@ mod limit;
 mod together;
 mod waiting;
 
+pub use at_rest::{apart, together};
 pub(crate) use by_key_group::ByKeyGroup;
+pub use inbox::rows_wait;
 pub use limit::{MemoryLimit, Spill};
 /// What a [`Spill`] folder gives.
 pub use tidemill_state::{SpillWriter, SpilledRows};

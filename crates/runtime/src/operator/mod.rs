@@ -1,6 +1,8 @@
 //! Synchronous work on batches: the trait, and the operators that know no window.
 
 mod calc;
+mod dealer;
+pub(crate) mod hands;
 mod identity;
 pub(crate) mod noted;
 pub(crate) mod pages;
@@ -12,6 +14,7 @@ mod unnest;
 
 pub use calc::Calc;
 pub(crate) use calc::evaluate;
+pub use dealer::Dealer;
 pub use identity::WithIdentity;
 pub use pre_top_n::PreTopN;
 pub(crate) use restored::fitting;
@@ -125,6 +128,27 @@ pub trait Operator: Send {
     /// `Data` if the state is not that of such an operator.
     fn restore(&mut self, state: State) -> Result<()> {
         state.finish()
+    }
+
+    /// Splits the state that snapshots of an operator made alike have left, by key: part after part of `dealer`, each what
+    /// an operator would have left that had only been given rows of the part's keys. Takes time in proportion to the
+    /// state, and has no effect on the operator.
+    ///
+    /// # Errors
+    /// `Data` if the state is not that of such an operator.
+    fn deal(&self, state: State, dealer: &Dealer) -> Result<Vec<State>> {
+        state.finish()?;
+        Ok(vec![State::default(); dealer.parts()])
+    }
+
+    /// Takes up the states that several operators have left, each of which was given rows of other keys: instead of
+    /// [`Operator::restore`]. A state may be empty, and there may be none. The next snapshot tells all that there is, as
+    /// the first of a new operator does: nobody has it in this form.
+    ///
+    /// # Errors
+    /// `Data` if a state is not that of such an operator, or what they say can't be told by one.
+    fn restore_all(&mut self, states: Vec<State>) -> Result<()> {
+        states.into_iter().try_for_each(State::finish)
     }
 }
 

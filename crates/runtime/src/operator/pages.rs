@@ -11,6 +11,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
+use std::sync::Arc;
+
+use arrow::array::{AsArray, RecordBatch};
+use arrow::compute::interleave_record_batch;
+use arrow::datatypes::{SchemaRef, UInt32Type};
+use tidemill_core::{Error, Result};
+use tidemill_state::Section;
 
 /// How many slots share a section.
 const PAGE_SLOTS: usize = if cfg!(test) { 16 } else { 32 * 1024 };
@@ -95,6 +102,34 @@ impl Pages {
         pages.extend(anew.into_iter().map(|page| (page, PageChange::Anew)));
         pages
     }
+}
+
+/// The last row of each slot of a page, in the order of the slots, if it `is_there`. A row's slot is its first column, a
+/// `UInt32`; all columns are those of `schema`.
+///
+/// # Errors
+/// `Data` if a slot is in another page.
+pub(crate) fn last_rows(
+    page: &Section,
+    schema: &SchemaRef,
+    batches: &[RecordBatch],
+    is_there: impl Fn(&RecordBatch, usize) -> bool,
+) -> Result<RecordBatch> {
+    let mut places: BTreeMap<u32, (usize, usize)> = BTreeMap::new();
+    for (index, batch) in batches.iter().enumerate() {
+        for (row, &slot) in batch.column(0).as_primitive::<UInt32Type>().values().iter().enumerate() {
+            if Pages::page_of(slot as usize) as i64 != page.number {
+                return Err(Error::data(format!("the section '{page}' of the state holds what is of another page")));
+            }
+            places.insert(slot, (index, row));
+        }
+    }
+    places.retain(|_, (index, row)| is_there(&batches[*index], *row));
+    if places.is_empty() {
+        return Ok(RecordBatch::new_empty(Arc::clone(schema)));
+    }
+    let places: Vec<(usize, usize)> = places.into_values().collect();
+    Ok(interleave_record_batch(&batches.iter().collect::<Vec<_>>(), &places)?)
 }
 
 /// How many rows the snapshots have of each page.

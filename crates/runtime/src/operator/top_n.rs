@@ -21,7 +21,8 @@ use tidemill_state::{State, StateChanges};
 use partitions::{Key, Partitions, Ranked};
 use snapshot::Unsaved;
 
-use super::{Operator, Output};
+use super::hands::Hands;
+use super::{Dealer, Operator, Output};
 use crate::time_zone::TimeZone;
 
 /// What a Top-N computes.
@@ -241,5 +242,13 @@ impl Operator for TopN {
 
     fn restore(&mut self, state: State) -> Result<()> {
         self.load(state)
+    }
+
+    fn deal(&self, state: State, dealer: &Dealer) -> Result<Vec<State>> {
+        Hands::deal(state, dealer, self.partition_key.is_some(), |state, hands| self.deal_log(state, hands))
+    }
+
+    fn restore_all(&mut self, states: Vec<State>) -> Result<()> {
+        self.load_anew(states)
     }
 }

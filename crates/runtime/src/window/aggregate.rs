@@ -5,6 +5,7 @@
 //! results leave as rows. DataFusion's accumulators give their state or result by draining, so
 //! a window can't be read from a table that goes on living; batches can be read as often as needed.
 
+mod dealt;
 mod sliding;
 mod snapshot;
 mod together;
@@ -31,7 +32,8 @@ use super::pace::Pace;
 use super::pre_aggregate::partial_schema;
 use super::{Window, WindowSpec};
 use crate::aggregate::{Aggregation, Table};
-use crate::operator::{Operator, Output};
+use crate::operator::hands::Hands;
+use crate::operator::{Dealer, Operator, Output};
 
 /// The rows of one output batch.
 const OUTPUT_ROWS: usize = 8 * 1024;
@@ -341,5 +343,15 @@ impl Operator for WindowAggregate {
 
     fn restore(&mut self, state: State) -> Result<()> {
         self.load(state)
+    }
+
+    fn deal(&self, state: State, dealer: &Dealer) -> Result<Vec<State>> {
+        Hands::deal(state, dealer, !self.spec.aggregation.groups.is_empty(), |state, hands| {
+            self.deal_panes(state, hands)
+        })
+    }
+
+    fn restore_all(&mut self, states: Vec<State>) -> Result<()> {
+        self.load_anew(states)
     }
 }

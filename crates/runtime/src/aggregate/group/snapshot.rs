@@ -1,10 +1,13 @@
 //! What the snapshots of groups hold: the partial states of each, in pages. The results are made again of them.
 
+use std::sync::Arc;
+
 use tidemill_core::{Error, Result};
 use tidemill_state::{Section, State, StateChanges};
 
 use super::GroupAggregate;
 use crate::operator::fitting;
+use crate::operator::hands::{Hands, to_take_up};
 use crate::operator::pages::{PageChange, Pages};
 
 /// By page: groups with their partial states.
@@ -48,12 +51,24 @@ impl GroupAggregate {
     }
 
     pub(super) fn load(&mut self, mut state: State) -> Result<()> {
+        self.load_groups(&mut state)?;
+        self.make_results()?;
+        if !state.take_numbers(NONE)?.is_empty() {
+            self.results.set(&[0], self.results_of_none()?)?;
+            self.unsaved.none = true;
+        }
+        state.finish()
+    }
+
+    /// Takes up groups that come behind those that there are.
+    fn load_groups(&mut self, state: &mut State) -> Result<()> {
+        let first = self.states.len();
         for (number, batches) in state.take_all(GROUPS)? {
             for rows in fitting(GROUPS, batches, &self.partials)? {
                 // Groups are numbered as they come, here as before.
                 let groups = self.groups_of(&rows)?;
                 for &group in &groups {
-                    if Pages::page_of(group) as i64 != number {
+                    if group.checked_sub(first).is_none_or(|own| Pages::page_of(own) as i64 != number) {
                         let section = Section::new(GROUPS, number);
                         return Err(Error::data(format!("the section '{section}' of the state holds group {group}")));
                     }
@@ -62,16 +77,41 @@ impl GroupAggregate {
                 self.states.set(&groups, rows)?;
             }
         }
+        Ok(())
+    }
+
+    fn make_results(&mut self) -> Result<()> {
         for page in 0..Pages::count(self.states.len()) {
             let groups: Vec<usize> = Pages::slots(page, self.states.len()).collect();
             let results = self.merged(&[self.states.get(&groups)?])?.results()?;
             self.results.set(&groups, self.rows(&self.schema, results)?)?;
         }
-        if !state.take_numbers(NONE)?.is_empty() {
-            self.results.set(&[0], self.results_of_none()?)?;
-            self.unsaved.none = true;
+        Ok(())
+    }
+
+    /// Takes up the states of several as a new one would have it: no snapshot has any of it.
+    pub(super) fn load_anew(&mut self, states: Vec<State>) -> Result<()> {
+        let mut states = to_take_up(states, self.keys.is_some())?;
+        match self.keys {
+            None => states.into_iter().try_for_each(|state| self.load(state))?,
+            Some(_) => {
+                states.iter_mut().try_for_each(|state| self.load_groups(state))?;
+                states.into_iter().try_for_each(State::finish)?;
+                self.make_results()?;
+            }
         }
-        state.finish()
+        self.unsaved = Unsaved::default();
+        Ok(())
+    }
+
+    pub(super) fn deal_groups(&self, state: &mut State, hands: &mut Hands<'_>) -> Result<()> {
+        // The number of a group is nowhere but in a table that they come to in their order.
+        let mut table = Self::new(self.aggregation.clone(), Arc::clone(&self.input))?;
+        table.load_groups(state)?;
+        let rows = table.states.get(&(0..table.states.len()).collect::<Vec<_>>())?;
+        let key = &rows.columns()[..self.aggregation.groups.len()];
+        hands.give_tables(GROUPS, hands.dealer().deal(&rows, key)?);
+        Ok(())
     }
 }
 

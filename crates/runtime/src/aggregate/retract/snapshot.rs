@@ -4,13 +4,12 @@
 //! A group that is gone keeps its place in the table of keys, which can't remove one. Snapshots need not: groups have
 //! numbers of their own there, which are used again.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow::array::{
     Array, ArrayRef, AsArray, Int64Array, RecordBatch, RecordBatchOptions, UInt32Array, new_empty_array,
 };
-use arrow::compute::{interleave_record_batch, take};
+use arrow::compute::{concat_batches, take};
 use arrow::datatypes::{DataType, Field, FieldRef, Int64Type, Schema, SchemaRef, UInt32Type};
 use datafusion::common::ScalarValue;
 use tidemill_core::{Error, Result};
@@ -20,7 +19,8 @@ use super::super::slots::Slots;
 use super::{Group, RetractGroup, accumulators};
 use crate::engine_error;
 use crate::operator::fitting;
-use crate::operator::pages::{PageChange, Pages};
+use crate::operator::hands::{Hands, to_take_up};
+use crate::operator::pages::{PageChange, Pages, last_rows};
 
 /// By page: numbers of groups, and what there is of each; NULL where there is none any more.
 const GROUPS: &str = "groups";
@@ -152,32 +152,48 @@ impl RetractGroup {
         Arc::new(Schema::new(fields))
     }
 
-    pub(super) fn load(&mut self, mut state: State) -> Result<()> {
+    pub(super) fn load(&mut self, state: State) -> Result<()> {
+        self.load_pages(state)?;
+        let groups = &self.unsaved.groups;
+        self.unsaved.free = (0..groups.len()).filter(|&number| groups[number].is_none()).collect();
+        self.unsaved.noted = true;
+        Ok(())
+    }
+
+    /// Takes up the states of several as a new one would have it: no snapshot has any of it.
+    pub(super) fn load_anew(&mut self, states: Vec<State>) -> Result<()> {
+        let states = to_take_up(states, self.keys.is_some())?;
+        states.into_iter().try_for_each(|state| self.load_pages(state))?;
+        self.unsaved = Unsaved::default();
+        Ok(())
+    }
+
+    pub(super) fn deal_groups(&self, state: &mut State, hands: &mut Hands<'_>) -> Result<()> {
+        let schema = self.saved_schema(&self.state_types()?);
+        let mut pages = vec![];
+        for (page, batches) in state.take_all(GROUPS)? {
+            pages.push(present(page, &schema, &fitting(GROUPS, batches, &schema)?)?);
+        }
+        let rows = concat_batches(&schema, &pages)?;
+        let key = &rows.columns()[2..2 + self.aggregation.groups.len()];
+        let dealt = hands.dealer().deal(&rows, key)?;
+        hands.give_tables(GROUPS, dealt.into_iter().map(numbered).collect::<Result<_>>()?);
+        Ok(())
+    }
+
+    fn load_pages(&mut self, mut state: State) -> Result<()> {
         let states = self.state_types()?;
         let schema = self.saved_schema(&states);
         let widths: Vec<usize> = states.iter().map(Vec::len).collect();
         for (page, batches) in state.take_all(GROUPS)? {
             let batches = fitting(GROUPS, batches, &schema)?;
-            // The last row of each number counts.
-            let mut places: BTreeMap<u32, (usize, usize)> = BTreeMap::new();
-            for (index, batch) in batches.iter().enumerate() {
-                for (row, &number) in batch.column(0).as_primitive::<UInt32Type>().values().iter().enumerate() {
-                    if Pages::page_of(number as usize) as i64 != page {
-                        return Err(damaged("holds a group of another page"));
-                    }
-                    self.unsaved.pages.restore(number as usize);
-                    places.insert(number, (index, row));
-                }
-            }
-            places.retain(|_, (index, row)| batches[*index].column(1).is_valid(*row));
-            if !places.is_empty() {
-                let places: Vec<(usize, usize)> = places.into_values().collect();
-                self.load_groups(&interleave_record_batch(&batches.iter().collect::<Vec<_>>(), &places)?, &widths)?;
+            let saved = batches.iter().flat_map(|batch| batch.column(0).as_primitive::<UInt32Type>().values());
+            saved.for_each(|&number| self.unsaved.pages.restore(number as usize));
+            let groups = present(page, &schema, &batches)?;
+            if groups.num_rows() > 0 {
+                self.load_groups(&groups, &widths)?;
             }
         }
-        let groups = &self.unsaved.groups;
-        self.unsaved.free = (0..groups.len()).filter(|&number| groups[number].is_none()).collect();
-        self.unsaved.noted = true;
         state.finish()
     }
 
@@ -211,6 +227,18 @@ impl RetractGroup {
         }
         Ok(())
     }
+}
+
+/// The groups of a page that are there, each once, in the order of their numbers.
+fn present(page: i64, schema: &SchemaRef, batches: &[RecordBatch]) -> Result<RecordBatch> {
+    last_rows(&Section::new(GROUPS, page), schema, batches, |batch, row| batch.column(1).is_valid(row))
+}
+
+/// The same groups with the numbers from 0.
+fn numbered(rows: RecordBatch) -> Result<RecordBatch> {
+    let numbers: ArrayRef = Arc::new(UInt32Array::from_iter_values((0..).take(rows.num_rows())));
+    let columns = std::iter::once(numbers).chain(rows.columns()[1..].iter().cloned()).collect();
+    Ok(RecordBatch::try_new(rows.schema(), columns)?)
 }
 
 fn damaged(what: &str) -> Error {

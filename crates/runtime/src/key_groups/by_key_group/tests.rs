@@ -1,12 +1,10 @@
 //! An operator a key group tells in the end what one operator of all tells, whenever it spills and is restored.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use arrow::array::{AsArray, Int64Array};
 use arrow::datatypes::{DataType, TimeUnit, TimestampMillisecondType};
-use arrow::util::display::{ArrayFormatter, FormatOptions};
 use proptest::prelude::*;
 use tempfile::TempDir;
 use tidemill_core::{EventTimes, Lineage, RowKind, SourceRows};
@@ -15,9 +13,11 @@ use tidemill_state::SpillFolder;
 use super::*;
 use crate::aggregate::sample::{self, Row};
 use crate::aggregate::{GroupAggregate, PreGroup};
-use crate::key_groups::MemoryLimit;
+use crate::exchange::owner;
+use crate::key_groups::{MemoryLimit, rows_wait};
 use crate::operator::Port;
 use crate::time_zone::TimeZone;
+use crate::told::Told;
 use crate::window::{LateOutput, SessionAggregate, SessionSpec, TimeColumn};
 
 const TIME: DataType = DataType::Timestamp(TimeUnit::Millisecond, None);
@@ -34,6 +34,10 @@ enum Step {
     Barrier,
     /// Restored after the barrier.
     Restore,
+    /// Key groups go to so many others, and come together again.
+    Move(usize),
+    /// All are one operator for a moment, if no rows wait.
+    ThroughOne,
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -48,27 +52,9 @@ fn step() -> impl Strategy<Value = Step> {
         3 => prop_oneof![Just(0u64), Just(900), Just(2000)].prop_map(Step::Memory),
         2 => Just(Step::Barrier),
         1 => Just(Step::Restore),
+        1 => (1usize..6).prop_map(Step::Move),
+        1 => Just(Step::ThroughOne),
     ]
-}
-
-/// What was told, with how often, what was taken back taken off; and what may still be.
-#[derive(Default, PartialEq, Debug)]
-struct Told(BTreeMap<String, i64>);
-
-impl Told {
-    fn add(&mut self, out: &mut Output) {
-        for (port, batch) in out.take() {
-            let columns = batch.rows.columns().iter();
-            let columns: Vec<_> =
-                columns.map(|column| ArrayFormatter::try_new(column, &FormatOptions::new()).unwrap()).collect();
-            for row in 0..batch.num_rows() {
-                let values: Vec<String> = columns.iter().map(|column| column.value(row).to_string()).collect();
-                let adds = batch.kinds.as_ref().is_none_or(|kinds| kinds[row].adds());
-                *self.0.entry(format!("{port:?} {}", values.join(" "))).or_default() += if adds { 1 } else { -1 };
-            }
-        }
-        self.0.retain(|_, count| *count != 0);
-    }
 }
 
 struct Pair {
@@ -140,12 +126,42 @@ impl Pair {
         self.state.apply(changes);
     }
 
-    fn restore(&mut self) {
+    fn renew(&mut self) {
         let spill = spill(&self.used, &self.folder);
         // What is behind it learns of watermarks anew.
         self.reached = Watermark::MIN;
         self.apart = ByKeyGroup::new(Arc::clone(&self.make), vec![self.key], spill).unwrap();
+    }
+
+    fn restore(&mut self) {
+        self.renew();
         self.apart.restore(self.state.clone()).unwrap();
+    }
+
+    fn move_to(&mut self, subtasks: usize) {
+        let parts = self.apart.deal(std::mem::take(&mut self.state), &Dealer::to_subtasks(subtasks)).unwrap();
+        assert_eq!(parts.len(), subtasks);
+        for (part, state) in parts.iter().enumerate() {
+            let numbers = apart(state.clone()).unwrap().into_iter().map(|(number, _)| number as u8);
+            assert!(numbers.into_iter().all(|number| owner(number, subtasks) == part));
+        }
+        self.renew();
+        self.apart.restore_all(parts).unwrap();
+    }
+
+    fn through_one(&mut self) {
+        let groups = apart(self.state.clone()).unwrap();
+        if groups.iter().any(|(_, own)| rows_wait(own)) {
+            return;
+        }
+        let mut one = (self.make)().unwrap();
+        one.restore_all(groups.into_iter().map(|(_, own)| own).collect()).unwrap();
+        let (mut changes, mut state) = (StateChanges::default(), State::default());
+        one.snapshot(&mut changes).unwrap();
+        state.apply(changes);
+        let dealt = one.deal(state, &Dealer::to_key_groups()).unwrap();
+        self.state = at_rest::together(dealt.into_iter().enumerate().collect());
+        self.restore();
     }
 }
 
@@ -219,6 +235,14 @@ fn play(pair: &mut Pair, steps: &[Step], rows_of: impl Fn(&[Row], i64, i64) -> E
             Step::Restore => {
                 pair.barrier();
                 pair.restore();
+            }
+            Step::Move(subtasks) => {
+                pair.barrier();
+                pair.move_to(*subtasks);
+            }
+            Step::ThroughOne => {
+                pair.barrier();
+                pair.through_one();
             }
         }
     }

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, AsArray, Int64Array, RecordBatch};
+use arrow::compute::concat_batches;
 use arrow::datatypes::{DataType, Field, FieldRef, Int64Type, Schema, SchemaRef, TimestampMillisecondType};
 use arrow::row::OwnedRow;
 use tidemill_core::{Error, Result};
@@ -16,6 +17,7 @@ use tidemill_state::{Section, State, StateChanges};
 use super::TopN;
 use super::partitions::{Key, Partition, Partitions, Ranked, SHARDS};
 use crate::operator::fitting;
+use crate::operator::hands::{Hands, to_take_up};
 use crate::operator::pages::PageRows;
 
 /// By part: rows, and how many more there are of each.
@@ -160,21 +162,51 @@ impl TopN {
         Arc::new(Schema::new(columns.iter().cloned().chain([more]).collect::<Vec<_>>()))
     }
 
-    pub(super) fn load(&mut self, mut state: State) -> Result<()> {
-        for (part, log) in state.take_all(ROWS)? {
-            for rows in fitting(ROWS, log, &self.log_schema())? {
-                self.load_rows(part, &rows)?;
-                self.unsaved.saved.add(part, rows.num_rows());
-            }
-        }
+    pub(super) fn load(&mut self, state: State) -> Result<()> {
+        self.load_all(vec![state])?;
+        self.unsaved.noted = true;
+        Ok(())
+    }
+
+    /// Takes up logs of different partitions.
+    fn load_all(&mut self, states: Vec<State>) -> Result<()> {
+        states.into_iter().try_for_each(|state| self.load_log(state))?;
         self.partitions.forget_empty();
         if self.spec.window_end.is_none() {
             // A barrier leaves nothing that was not emitted.
             let limit = self.spec.limit;
             self.partitions.all_mut().for_each(|partition| partition.emitted = partition.first(limit));
         }
-        self.unsaved.noted = true;
+        Ok(())
+    }
+
+    fn load_log(&mut self, mut state: State) -> Result<()> {
+        for (part, log) in state.take_all(ROWS)? {
+            for rows in fitting(ROWS, log, &self.log_schema())? {
+                self.load_rows(part, &rows)?;
+                self.unsaved.saved.add(part, rows.num_rows());
+            }
+        }
         state.finish()
+    }
+
+    /// Takes up the states of several as a new one would have it: no snapshot has any of it.
+    pub(super) fn load_anew(&mut self, states: Vec<State>) -> Result<()> {
+        self.load_all(to_take_up(states, self.partition_key.is_some())?)?;
+        self.unsaved = Unsaved::default();
+        Ok(())
+    }
+
+    /// Deals the logs by the partitions of their rows.
+    pub(super) fn deal_log(&self, state: &mut State, hands: &mut Hands<'_>) -> Result<()> {
+        let schema = self.log_schema();
+        for (part, log) in state.take_all(ROWS)? {
+            let rows = concat_batches(&schema, &fitting(ROWS, log, &schema)?)?;
+            let key: Vec<ArrayRef> =
+                self.spec.partition.iter().map(|&column| Arc::clone(rows.column(column))).collect();
+            hands.by_key(&Section::new(ROWS, part), &rows, &key)?;
+        }
+        Ok(())
     }
 
     fn load_rows(&mut self, number: i64, log: &RecordBatch) -> Result<()> {

@@ -16,6 +16,7 @@
 //! has passed its own; then no row that comes before it is still to come.
 
 mod buffer;
+mod dealt;
 mod operator;
 mod pending;
 mod sessions;

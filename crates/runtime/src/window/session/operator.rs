@@ -18,7 +18,8 @@ use super::sessions::{SessionId, Sessions, Verdict};
 use super::told::Told;
 use crate::aggregate::Aggregation;
 use crate::metrics::{LateReason, WindowMetrics, add};
-use crate::operator::{Operator, Output, Port};
+use crate::operator::hands::Hands;
+use crate::operator::{Dealer, Operator, Output, Port};
 use crate::time_zone::TimeZone;
 use crate::window::aggregate::{WindowAggregate, emit_in_pieces};
 use crate::window::changes::changes;
@@ -296,6 +297,14 @@ impl Operator for SessionAggregate {
 
     fn restore(&mut self, state: State) -> Result<()> {
         self.load(state)
+    }
+
+    fn deal(&self, state: State, dealer: &Dealer) -> Result<Vec<State>> {
+        Hands::deal(state, dealer, !self.spec.key_columns.is_empty(), |state, hands| self.deal_sessions(state, hands))
+    }
+
+    fn restore_all(&mut self, states: Vec<State>) -> Result<()> {
+        self.load_anew(states)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Who belongs together: the sessions of every key, open and lately closed.
 
+mod dealt;
 mod snapshot;
 
 use std::collections::{BTreeMap, BTreeSet};

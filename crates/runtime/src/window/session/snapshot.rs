@@ -23,11 +23,11 @@ use super::told::Told;
 use crate::operator::fitting;
 
 /// Rows with their session.
-const ROWS: &str = "rows";
+pub(super) const ROWS: &str = "rows";
 /// Partial states with their session.
-const STATES: &str = "states";
+pub(super) const STATES: &str = "states";
 /// By number: results that were told, with their session.
-const TOLD: &str = "told";
+pub(super) const TOLD: &str = "told";
 
 impl SessionAggregate {
     pub(super) fn save(&mut self, changes: &mut StateChanges) -> Result<()> {
@@ -37,11 +37,13 @@ impl SessionAggregate {
         self.told.save(changes)
     }
 
+    /// Takes up what has been left, behind what there is.
     pub(super) fn load(&mut self, mut state: State) -> Result<()> {
+        let first = self.sessions.len();
         self.pending.load(self.spec.late.is_some(), &self.buffer.rows_schema, &mut state)?;
         self.sessions.load(&mut state)?;
-        self.buffer.load(&self.sessions, &mut state)?;
-        self.told.load(&self.sessions, &self.schema, &mut state)?;
+        self.buffer.load(&self.sessions, first, &mut state)?;
+        self.told.load(&self.sessions, first, &self.schema, &mut state)?;
         if self.sessions.has_changed() {
             self.arm();
         }
@@ -65,11 +67,13 @@ impl Buffer {
         Ok(())
     }
 
-    fn load(&mut self, sessions: &Sessions, state: &mut State) -> Result<()> {
-        self.rows = without_sessions(ROWS, state.take(ROWS)?, &self.rows_schema, sessions)?;
-        self.states = fitting(STATES, state.take(STATES)?, &self.states_schema)?;
-        for states in &self.states {
-            check(STATES, states.column(0).as_primitive::<UInt32Type>().values(), sessions)?;
+    /// `first`: the session that was number 0 when this was left; so below.
+    fn load(&mut self, sessions: &Sessions, first: SessionId, state: &mut State) -> Result<()> {
+        self.rows.extend(without_sessions(ROWS, state.take(ROWS)?, &self.rows_schema, sessions, first)?);
+        for states in fitting(STATES, state.take(STATES)?, &self.states_schema)? {
+            let ids = found(STATES, &states, sessions, first)?;
+            let columns = std::iter::once(Arc::new(ids) as ArrayRef).chain(states.columns()[1..].iter().cloned());
+            self.states.push(RecordBatch::try_new(Arc::clone(&self.states_schema), columns.collect())?);
         }
         self.compacted_rows = self.states.iter().map(RecordBatch::num_rows).sum();
         self.buffered_rows = self.compacted_rows + self.rows.iter().map(|(ids, _)| ids.len()).sum::<usize>();
@@ -90,9 +94,11 @@ impl Told {
         Ok(())
     }
 
-    fn load(&mut self, sessions: &Sessions, schema: &SchemaRef, state: &mut State) -> Result<()> {
+    fn load(&mut self, sessions: &Sessions, first: SessionId, schema: &SchemaRef, state: &mut State) -> Result<()> {
+        let before = self.next;
         for (number, batches) in state.take_all(TOLD)? {
-            for rows in without_sessions(TOLD, batches, schema, sessions)? {
+            let number = number.saturating_add(before);
+            for rows in without_sessions(TOLD, batches, schema, sessions, first)? {
                 self.rows.insert(number, rows);
             }
             self.next = number.saturating_add(1);
@@ -109,7 +115,7 @@ fn with_sessions(ids: &[SessionId], rows: &RecordBatch) -> Result<RecordBatch> {
     Ok(RecordBatch::try_new(schema_with_sessions(rows.schema_ref()), columns)?)
 }
 
-fn schema_with_sessions(rows: &Schema) -> SchemaRef {
+pub(super) fn schema_with_sessions(rows: &Schema) -> SchemaRef {
     let session = Arc::new(Field::new("session", DataType::UInt32, false));
     Arc::new(Schema::new(std::iter::once(session).chain(rows.fields().iter().cloned()).collect::<Vec<_>>()))
 }
@@ -119,11 +125,11 @@ fn without_sessions(
     batches: Vec<RecordBatch>,
     schema: &SchemaRef,
     sessions: &Sessions,
+    first: SessionId,
 ) -> Result<Vec<(Vec<SessionId>, RecordBatch)>> {
     let mut split = vec![];
     for batch in fitting(section, batches, &schema_with_sessions(schema))? {
-        let ids = batch.column(0).as_primitive::<UInt32Type>().values().to_vec();
-        check(section, &ids, sessions)?;
+        let ids = found(section, &batch, sessions, first)?.values().to_vec();
         let options = RecordBatchOptions::new().with_row_count(Some(ids.len()));
         let columns = batch.columns()[1..].to_vec();
         split.push((ids, RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options)?));
@@ -131,14 +137,15 @@ fn without_sessions(
     Ok(split)
 }
 
-/// Whether the sessions are there.
-fn check(section: &str, ids: &[SessionId], sessions: &Sessions) -> Result<()> {
-    match ids.iter().find(|id| !sessions.has(**id)) {
-        None => Ok(()),
-        Some(id) => {
-            Err(Error::data(format!("the section '{section}' of the state speaks of session {id}, which is none")))
-        }
-    }
+/// The sessions of rows.
+fn found(section: &str, rows: &RecordBatch, sessions: &Sessions, first: SessionId) -> Result<UInt32Array> {
+    let ids = rows.column(0).as_primitive::<UInt32Type>();
+    let there = |id: u32| id.checked_add(first).filter(|id| sessions.has(*id)).ok_or_else(|| no_session(section, id));
+    ids.values().iter().map(|&id| there(id)).collect::<Result<Vec<u32>>>().map(UInt32Array::from)
+}
+
+pub(super) fn no_session(section: &str, id: SessionId) -> Error {
+    Error::data(format!("the section '{section}' of the state speaks of session {id}, which is none"))
 }
 
 #[cfg(test)]

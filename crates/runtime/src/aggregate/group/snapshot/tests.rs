@@ -6,6 +6,7 @@ use tidemill_core::{Epoch, ErrorKind, EventBatch, Watermark};
 use super::*;
 use crate::aggregate::PreGroup;
 use crate::aggregate::sample::{self, Row};
+use crate::fleet::{fleets, forms};
 use crate::operator::{Operator, Output};
 use crate::twins::Twins;
 
@@ -41,8 +42,8 @@ fn group(keyed: bool) -> GroupAggregate {
     GroupAggregate::new(sample::aggregation(keyed, true), sample::schema()).unwrap()
 }
 
-fn play(keyed: bool, on_disk: bool, steps: &[Step]) {
-    let mut twins = Twins::new(on_disk, move || group(keyed));
+/// `held` counts the groups of the twin.
+fn play<O: Operator>(keyed: bool, mut twins: Twins<O>, steps: &[Step], held: impl Fn(&Twins<O>) -> usize) {
     for step in steps {
         match step {
             Step::Rows(rows) => twins.batch(&partials(keyed, rows)),
@@ -50,12 +51,10 @@ fn play(keyed: bool, on_disk: bool, steps: &[Step]) {
             Step::Watermark => twins.watermark(Watermark(0)),
             Step::Barrier | Step::Restore => {
                 twins.barrier();
-                // Twice the groups, a slack for each of four pages, and what was appended last.
-                let groups = twins.twin.states.len();
-                assert!(twins.saved_rows() <= 2 * groups + 4 * 4 + 60, "{} rows for {groups}", twins.saved_rows());
+                let before = held(&twins);
                 if matches!(step, Step::Restore) {
                     twins.restore();
-                    assert_eq!(twins.twin.states.len(), groups);
+                    assert_eq!(held(&twins), before);
                 }
             }
         }
@@ -74,7 +73,22 @@ proptest! {
         keyed in prop::bool::weighted(0.8),
         on_disk in prop::bool::weighted(0.1),
     ) {
-        play(keyed, on_disk, &steps);
+        play(keyed, Twins::new(on_disk, move || group(keyed)), &steps, |twins| {
+            // Twice the groups, a slack for each of four pages, and what was appended last.
+            let groups = twins.twin.states.len();
+            assert!(twins.saved_rows() <= 2 * groups + 4 * 4 + 60, "{} rows for {groups}", twins.saved_rows());
+            groups
+        });
+    }
+
+    #[test]
+    fn others_in_number_go_on_as_those_before(
+        steps in prop::collection::vec(step(), 0..60),
+        forms in forms(),
+        on_disk in prop::bool::weighted(0.1),
+    ) {
+        let make = || Ok(Box::new(group(true)) as Box<dyn Operator>);
+        play(true, Twins::new(on_disk, fleets(Arc::new(make), vec![0], forms)), &steps, |_| 0);
     }
 }
 

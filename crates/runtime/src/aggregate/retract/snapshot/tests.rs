@@ -6,6 +6,7 @@ use tidemill_core::{ErrorKind, EventBatch, RowKind, Watermark};
 
 use super::*;
 use crate::aggregate::sample::{self, Row};
+use crate::fleet::{fleets, forms};
 use crate::operator::Operator;
 use crate::twins::Twins;
 
@@ -47,8 +48,8 @@ fn batch(keyed: bool, rows: &[(Row, RowKind)]) -> EventBatch {
     EventBatch { kinds, ..EventBatch::append(RecordBatch::try_new(schema, columns.collect()).unwrap()) }
 }
 
-fn play(keyed: bool, on_disk: bool, steps: Vec<Step>) {
-    let mut twins = Twins::new(on_disk, move || operator(keyed));
+/// `held` counts the groups of the twin.
+fn play<O: Operator>(keyed: bool, mut twins: Twins<O>, steps: Vec<Step>, held: impl Fn(&Twins<O>) -> usize) {
     let mut present: Vec<Row> = vec![];
     for step in steps {
         match step {
@@ -72,11 +73,10 @@ fn play(keyed: bool, on_disk: bool, steps: Vec<Step>) {
             Step::Pause => twins.pause(),
             Step::Barrier | Step::Restore => {
                 twins.barrier();
-                let groups = twins.twin.unsaved.groups.iter().flatten().count();
-                assert!(twins.saved_rows() <= 2 * groups + 4 * 4 + 70, "{} rows for {groups}", twins.saved_rows());
+                let before = held(&twins);
                 if matches!(step, Step::Restore) {
                     twins.restore();
-                    assert_eq!(twins.twin.unsaved.groups.iter().flatten().count(), groups);
+                    assert_eq!(held(&twins), before);
                 }
             }
         }
@@ -95,7 +95,21 @@ proptest! {
         keyed in prop::bool::weighted(0.8),
         on_disk in prop::bool::weighted(0.1),
     ) {
-        play(keyed, on_disk, steps);
+        play(keyed, Twins::new(on_disk, move || operator(keyed)), steps, |twins| {
+            let groups = twins.twin.unsaved.groups.iter().flatten().count();
+            assert!(twins.saved_rows() <= 2 * groups + 4 * 4 + 70, "{} rows for {groups}", twins.saved_rows());
+            groups
+        });
+    }
+
+    #[test]
+    fn others_in_number_go_on_as_those_before(
+        steps in prop::collection::vec(step(), 0..60),
+        forms in forms(),
+        on_disk in prop::bool::weighted(0.1),
+    ) {
+        let make = || Ok(Box::new(operator(true)) as Box<dyn Operator>);
+        play(true, Twins::new(on_disk, fleets(Arc::new(make), vec![0], forms)), steps, |_| 0);
     }
 }
 

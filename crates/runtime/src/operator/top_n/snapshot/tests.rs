@@ -8,6 +8,7 @@ use tidemill_core::{ErrorKind, EventBatch, RowKind, Watermark};
 
 use super::super::TopNSpec;
 use super::*;
+use crate::fleet::{fleets, forms};
 use crate::operator::Operator;
 use crate::time_zone::TimeZone;
 use crate::twins::Twins;
@@ -78,8 +79,8 @@ fn held_rows(operator: &mut TopN) -> usize {
     operator.partitions.all_mut().map(|partition| partition.rows.len()).sum()
 }
 
-fn play(case: Case, on_disk: bool, steps: Vec<Step>) {
-    let mut twins = Twins::new(on_disk, move || operator(case));
+/// `held` counts the rows that the twin holds.
+fn play<O: Operator>(case: Case, mut twins: Twins<O>, steps: Vec<Step>, held: impl Fn(&mut Twins<O>) -> usize) {
     let mut watermark = 0;
     let mut present: Vec<Row> = vec![];
     for step in steps {
@@ -106,12 +107,10 @@ fn play(case: Case, on_disk: bool, steps: Vec<Step>) {
             }
             Step::Barrier | Step::Restore => {
                 twins.barrier();
-                let held = held_rows(&mut twins.twin);
-                let bound = 2 * held + 4 * (SHARDS + 3) + 40;
-                assert!(twins.saved_rows() <= bound, "{} rows for {held}", twins.saved_rows());
+                let before = held(&mut twins);
                 if matches!(step, Step::Restore) {
                     twins.restore();
-                    assert_eq!(held_rows(&mut twins.twin), held);
+                    assert_eq!(held(&mut twins), before);
                 }
             }
         }
@@ -129,7 +128,28 @@ proptest! {
         on_disk in prop::bool::weighted(0.1),
     ) {
         // A window's answer is given once, over rows that come once.
-        play(Case { append_only: append_only || windowed, windowed, keyed }, on_disk, steps);
+        let case = Case { append_only: append_only || windowed, windowed, keyed };
+        play(case, Twins::new(on_disk, move || operator(case)), steps, |twins| {
+            let held = held_rows(&mut twins.twin);
+            let bound = 2 * held + 4 * (SHARDS + 3) + 40;
+            assert!(twins.saved_rows() <= bound, "{} rows for {held}", twins.saved_rows());
+            held
+        });
+    }
+
+    #[test]
+    fn others_in_number_go_on_as_those_before(
+        steps in prop::collection::vec(step(), 0..60),
+        forms in forms(),
+        append_only: bool,
+        windowed: bool,
+        keyed: bool,
+        on_disk in prop::bool::weighted(0.1),
+    ) {
+        let case = Case { append_only: append_only || windowed, windowed, keyed: keyed || !windowed };
+        let make = move || Ok(Box::new(operator(case)) as Box<dyn Operator>);
+        let key = operator(case).spec.partition;
+        play(case, Twins::new(on_disk, fleets(Arc::new(make), key, forms)), steps, |_| 0);
     }
 }
 

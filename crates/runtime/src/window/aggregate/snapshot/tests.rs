@@ -10,6 +10,7 @@ use tidemill_core::{ErrorKind, EventBatch, EventTimes, Watermark};
 
 use super::*;
 use crate::aggregate::sample::{self, Row};
+use crate::fleet::{fleets, forms};
 use crate::operator::{Operator, Output};
 use crate::twins::Twins;
 use crate::window::{PreAggregate, TimeColumn, WindowAssigner, WindowSpec};
@@ -70,9 +71,8 @@ fn held_rows(operator: &WindowAggregate) -> usize {
     panes + told + 2 * operator.dirty.len() + 1
 }
 
-fn play(spec: &WindowSpec, on_disk: bool, steps: &[Step]) {
-    let of_twins = spec.clone();
-    let mut twins = Twins::new(on_disk, move || WindowAggregate::new(of_twins.clone(), &TIME).unwrap());
+/// `held` counts what the twin holds.
+fn play<O: Operator>(spec: &WindowSpec, mut twins: Twins<O>, steps: &[Step], held: impl Fn(&Twins<O>) -> usize) {
     let mut watermark = 0;
     for step in steps {
         match step {
@@ -88,18 +88,17 @@ fn play(spec: &WindowSpec, on_disk: bool, steps: &[Step]) {
             Step::Timer => twins.timer(),
             Step::Barrier | Step::Restore => {
                 twins.barrier();
-                assert_eq!(twins.saved_rows(), held_rows(&twins.twin));
+                let before = held(&twins);
                 if matches!(step, Step::Restore) {
                     twins.restore();
-                    assert_eq!(held_rows(&twins.twin), twins.saved_rows());
+                    assert_eq!(held(&twins), before);
                 }
             }
         }
     }
-    twins.timer();
-    twins.watermark(Watermark::MAX);
+    twins.end();
     twins.barrier();
-    assert_eq!(twins.saved_rows(), 1, "only that all windows have fired is left");
+    held(&twins);
 }
 
 proptest! {
@@ -113,7 +112,32 @@ proptest! {
         late: bool,
         on_disk in prop::bool::weighted(0.1),
     ) {
-        play(&spec(kind, keyed, lateness_ms, early, late), on_disk, &steps);
+        let spec = spec(kind, keyed, lateness_ms, early, late);
+        let of_twins = spec.clone();
+        let twins = Twins::new(on_disk, move || WindowAggregate::new(of_twins.clone(), &TIME).unwrap());
+        play(&spec, twins, &steps, |twins| {
+            let held = held_rows(&twins.twin);
+            assert_eq!(twins.saved_rows(), held);
+            held
+        });
+    }
+
+    #[test]
+    fn others_in_number_go_on_as_those_before(
+        steps in prop::collection::vec(step(), 1..60),
+        forms in forms(),
+        kind in 0u8..3,
+        lateness_ms in prop_oneof![Just(0i64), Just(12)],
+        early: bool,
+        late: bool,
+        on_disk in prop::bool::weighted(0.1),
+    ) {
+        let spec = spec(kind, true, lateness_ms, early, late);
+        let key = PreAggregate::group_columns(&spec.assigner, &spec.aggregation);
+        let of_twins = spec.clone();
+        let make = move || Ok(Box::new(WindowAggregate::new(of_twins.clone(), &TIME)?) as Box<dyn Operator>);
+        // When a window tells what late rows change depends on whether it has fired in a subtask.
+        play(&spec, Twins::new(on_disk, fleets(Arc::new(make), key, forms)).in_the_end(), &steps, |_| 0);
     }
 }
 
@@ -157,4 +181,47 @@ fn a_state_of_others_is_refused() {
     let numbers: ArrayRef = Arc::new(Int64Array::from(vec![1, 2, 3]));
     assert_eq!(refused("dirty", Arc::clone(&numbers)), "the section 'dirty' of the state holds a start without an end");
     assert_eq!(refused("pages", numbers), "the section 'pages 0' of the state is not known here");
+}
+
+/// What an operator leaves that has got a row that came at a watermark, and then another watermark if any.
+fn left(spec: &WindowSpec, row: Row, came_ms: i64, watermark: Option<i64>) -> State {
+    let mut operator = WindowAggregate::new(spec.clone(), &TIME).unwrap();
+    let mut out = Output::default();
+    partials(spec, came_ms, &[row]).into_iter().for_each(|batch| operator.on_batch(batch, &mut out).unwrap());
+    watermark.into_iter().for_each(|ms| operator.on_watermark(Watermark(ms), &mut out).unwrap());
+    let mut changes = StateChanges::default();
+    operator.snapshot(&mut changes).unwrap();
+    let mut state = State::default();
+    state.apply(changes);
+    state
+}
+
+#[test]
+fn a_window_that_has_fired_elsewhere_is_told_or_refused() {
+    let taken_up = |spec: &WindowSpec, time_ms: i64, watermark: i64, came_ms: i64| {
+        let ahead = left(spec, (time_ms, 1, Some(1)), 0, Some(watermark));
+        let behind = left(spec, (time_ms, 2, Some(1)), came_ms, None);
+        let mut operator = WindowAggregate::new(spec.clone(), &TIME).unwrap();
+        operator.restore_all(vec![ahead, State::default(), behind]).map(|()| operator)
+    };
+    let mut late = taken_up(&spec(0, true, 12, false, false), 5, 20, 0).unwrap();
+    for rows in [1, 0] {
+        let mut out = Output::default();
+        late.on_watermark(Watermark(20), &mut out).unwrap();
+        assert_eq!(out.rows(), rows, "what is new is told once");
+    }
+    let refused = |lateness_ms: i64, kind: u8, time_ms: i64, watermark: i64| {
+        let error = taken_up(&spec(kind, true, lateness_ms, false, false), time_ms, watermark, 0).err().unwrap();
+        assert_eq!(error.kind(), ErrorKind::Data);
+        error.message().to_owned()
+    };
+    let message = |end_ms: i64| {
+        format!("the window that ends at {end_ms} ms has told its results for some keys, while others wait for memory")
+    };
+    assert_eq!(refused(0, 0, 5, 20), message(13));
+    // What the first window has told is forgotten, while the others still need the rows.
+    assert_eq!(refused(12, 1, 17, 33), message(20));
+    // Where there is no row that is in time for it, a window is not behind.
+    assert_eq!(refused(0, 1, 17, 19), message(20));
+    assert!(taken_up(&spec(1, true, 0, false, false), 17, 19, 19).is_ok());
 }

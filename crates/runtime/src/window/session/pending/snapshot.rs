@@ -12,6 +12,8 @@ use tidemill_state::{Section, State, StateChanges};
 
 use super::{Pending, lineage, watermarks};
 use crate::operator::fitting;
+use crate::operator::hands::Hands;
+use crate::operator::noted::Noted;
 
 /// By number: a batch that waits.
 const PENDING: &str = "pending";
@@ -36,13 +38,30 @@ impl Pending {
         schema: &SchemaRef,
         state: &mut State,
     ) -> Result<()> {
+        let before = self.next;
         for (number, batches) in state.take_all(PENDING)? {
+            let number = number.saturating_add(before);
             for batch in batches {
                 self.batches.insert(number, restored(&batch, with_source, schema)?);
             }
             self.next = number.saturating_add(1);
         }
         self.unsaved.begin();
+        Ok(())
+    }
+
+    /// No snapshot has any of it.
+    pub(in crate::window::session) fn forget_saved(&mut self) {
+        self.unsaved = Noted::default();
+    }
+
+    /// Deals rows that wait by the columns of their key.
+    pub(in crate::window::session) fn deal(key: &[usize], state: &mut State, hands: &mut Hands<'_>) -> Result<()> {
+        for (number, batches) in state.take_all(PENDING)? {
+            for batch in batches {
+                hands.by_key(&Section::new(PENDING, number), &batch, batch.project(key)?.columns())?;
+            }
+        }
         Ok(())
     }
 }

@@ -15,9 +15,9 @@ use crate::operator::pages::{PageChange, Pages};
 use crate::window::Window;
 
 /// The keys that there are.
-const KEYS: &str = "keys";
+pub(super) const KEYS: &str = "keys";
 /// By page: sessions, and what has become of each.
-const SESSIONS: &str = "sessions";
+pub(super) const SESSIONS: &str = "sessions";
 
 /// What has changed since the last snapshot. Before the first, nothing is noted: that one tells all.
 #[derive(Debug, Default)]
@@ -117,13 +117,14 @@ impl Sessions {
     }
 
     pub(in crate::window::session) fn load(&mut self, state: &mut SavedState) -> Result<()> {
+        let first = First { key: number(self.keys.as_ref().map_or(0, Keys::len)), session: self.len() };
         self.load_keys(state.take(KEYS)?)?;
         for (page, batches) in state.take_all(SESSIONS)? {
             for rows in fitting(SESSIONS, batches, &schema())? {
-                self.load_rows(page, &rows)?;
+                self.load_rows(page, &rows, first)?;
             }
         }
-        for id in 0..self.sessions.len() {
+        for id in first.session as usize..self.sessions.len() {
             self.index(number(id))?;
         }
         self.unsaved.noted = true;
@@ -143,7 +144,7 @@ impl Sessions {
         Ok(())
     }
 
-    fn load_rows(&mut self, page: i64, rows: &RecordBatch) -> Result<()> {
+    fn load_rows(&mut self, page: i64, rows: &RecordBatch, first: First) -> Result<()> {
         let numbers = |column: usize| rows.column(column).as_primitive::<UInt32Type>();
         let times = |column: usize| rows.column(column).as_primitive::<Int64Type>();
         let (ids, keys, starts, ends) = (numbers(0), numbers(1), times(2), times(3));
@@ -154,13 +155,15 @@ impl Sessions {
             if Pages::page_of(id as usize) as i64 != page {
                 return Err(damaged(SESSIONS, "holds a session of another page"));
             }
+            let id = behind(first.session, id)?;
             if self.sessions.len() <= id as usize {
                 self.sessions.resize(id as usize + 1, Session::FREE);
             }
             let window = Window { start_ms: starts.value(row), end_ms: ends.value(row) };
-            let merged_into = merged_into.is_valid(row).then(|| merged_into.value(row));
+            let merged_into = merged_into.is_valid(row).then(|| behind(first.session, merged_into.value(row)));
+            let (key, merged_into) = (behind(first.key, keys.value(row))?, merged_into.transpose()?);
             let state = decoded(codes.value(row), merged_into)?;
-            self.sessions[id as usize] = Session { window, state, key: keys.value(row), next: NONE };
+            self.sessions[id as usize] = Session { window, state, key, next: NONE };
             match changed.value(row) {
                 true => self.changed.insert(id),
                 false => self.changed.remove(&id),
@@ -193,6 +196,16 @@ impl Sessions {
         Ok(())
     }
 
+    /// How many numbers of sessions there are.
+    pub(in crate::window::session) fn len(&self) -> SessionId {
+        number(self.sessions.len())
+    }
+
+    /// No snapshot has any of it.
+    pub(in crate::window::session) fn forget_saved(&mut self) {
+        self.unsaved = Unsaved::default();
+    }
+
     /// Whether there is a session of that number.
     pub(in crate::window::session) fn has(&self, id: SessionId) -> bool {
         self.sessions.get(id as usize).is_some_and(|session| session.state != State::Free)
@@ -211,7 +224,19 @@ impl Sessions {
     }
 }
 
-fn schema() -> SchemaRef {
+/// The numbers that take the place of 0: others were there before.
+#[derive(Clone, Copy)]
+struct First {
+    key: u32,
+    session: SessionId,
+}
+
+/// The number that is so many behind the first.
+fn behind(first: u32, number: u32) -> Result<u32> {
+    first.checked_add(number).ok_or_else(|| damaged(SESSIONS, "holds a number that none can have"))
+}
+
+pub(super) fn schema() -> SchemaRef {
     Arc::new(Schema::new(vec![
         Field::new("session", DataType::UInt32, false),
         Field::new("key", DataType::UInt32, false),
@@ -223,7 +248,7 @@ fn schema() -> SchemaRef {
     ]))
 }
 
-fn code(state: State) -> u8 {
+pub(super) fn code(state: State) -> u8 {
     match state {
         State::Free => 0,
         State::Open => 1,
@@ -251,6 +276,6 @@ fn decoded(code: u8, merged_into: Option<SessionId>) -> Result<State> {
     }
 }
 
-fn damaged(section: &str, what: &str) -> Error {
+pub(super) fn damaged(section: &str, what: &str) -> Error {
     Error::data(format!("the section '{section}' of the state {what}"))
 }

@@ -1,5 +1,6 @@
 //! A session aggregate that is restored goes on as one that never stopped.
 
+use std::fmt::Debug;
 use std::time::Duration;
 
 use arrow::array::Int64Array;
@@ -10,6 +11,7 @@ use tidemill_core::{ErrorKind, EventBatch, EventTimes, Lineage, SourceRows, Wate
 use super::super::SessionSpec;
 use super::*;
 use crate::aggregate::sample::{self, Row};
+use crate::fleet::{fleets, forms};
 use crate::operator::Operator;
 use crate::time_zone::TimeZone;
 use crate::twins::Twins;
@@ -90,8 +92,13 @@ fn held_rows(twins: &Twins<SessionAggregate>) -> (usize, usize) {
     (operator.pending.held_rows() + keys + sessions + rows + states + told, sessions + 100)
 }
 
-fn play(case: Case, on_disk: bool, steps: &[Step]) {
-    let mut twins = Twins::new(on_disk, move || operator(case));
+/// `held` tells what the twin holds.
+fn play<O: Operator, H: PartialEq + Debug>(
+    case: Case,
+    mut twins: Twins<O>,
+    steps: &[Step],
+    held: impl Fn(&Twins<O>) -> H,
+) {
     let (mut watermark, mut offset) = (0, 0);
     for step in steps {
         match step {
@@ -110,19 +117,15 @@ fn play(case: Case, on_disk: bool, steps: &[Step]) {
             Step::Timer => twins.timer(),
             Step::Barrier | Step::Restore => {
                 twins.barrier();
-                let (held, more) = held_rows(&twins);
-                let saved = twins.saved_rows();
-                assert!((held..=held + more).contains(&saved), "{saved} rows for {held}");
+                let before = held(&twins);
                 if matches!(step, Step::Restore) {
-                    let sessions = twins.twin.sessions.held();
                     twins.restore();
-                    assert_eq!((held_rows(&twins).0, twins.twin.sessions.held()), (held, sessions));
+                    assert_eq!(held(&twins), before);
                 }
             }
         }
     }
-    twins.timer();
-    twins.watermark(Watermark::MAX);
+    twins.end();
 }
 
 proptest! {
@@ -138,7 +141,30 @@ proptest! {
         on_disk in prop::bool::weighted(0.1),
     ) {
         let late_output = late_output && !never_late;
-        play(Case { keyed, never_late, lateness_ms, early, late_fire, late_output }, on_disk, &steps);
+        let case = Case { keyed, never_late, lateness_ms, early, late_fire, late_output };
+        play(case, Twins::new(on_disk, move || operator(case)), &steps, |twins| {
+            let (held, more) = held_rows(twins);
+            let saved = twins.saved_rows();
+            assert!((held..=held + more).contains(&saved), "{saved} rows for {held}");
+            (held, twins.twin.sessions.held())
+        });
+    }
+
+    #[test]
+    fn others_in_number_go_on_as_those_before(
+        steps in prop::collection::vec(step(), 1..70),
+        forms in forms(),
+        never_late in prop::bool::weighted(0.2),
+        lateness_ms in prop_oneof![Just(0i64), Just(12)],
+        early: bool,
+        late_fire: bool,
+        late_output: bool,
+        on_disk in prop::bool::weighted(0.1),
+    ) {
+        let late_output = late_output && !never_late;
+        let case = Case { keyed: true, never_late, lateness_ms, early, late_fire, late_output };
+        let make = move || Ok(Box::new(operator(case)) as Box<dyn Operator>);
+        play(case, Twins::new(on_disk, fleets(Arc::new(make), vec![1], forms)), &steps, |_| ());
     }
 }
 
