@@ -65,6 +65,7 @@ async fn run(parallelism: usize) -> Result<()> {
         idle_timeout: None,
         stalls: None,
         durability: Some(durability),
+        savepoints: None,
         clock: Arc::new(SystemClock),
     };
     job::run(graph, options, std::future::pending()).await.map(drop)

@@ -11,6 +11,7 @@
 
 mod broken_commit;
 mod followed;
+mod handover;
 mod job;
 mod killer;
 mod output;
@@ -25,6 +26,7 @@ use libtest_mimic::{Arguments, Trial};
 use tidemill_tests::folder::{fresh, names};
 use tidemill_tests::program::Program;
 
+use handover::Handovers;
 use job::{Job, Kept};
 use killer::{Hit, Killer};
 
@@ -40,6 +42,8 @@ fn main() -> ExitCode {
         trial("a_killed_job_with_delta_tables_goes_on", || a_killed_job_goes_on(Kept::InDelta, 30)),
         trial("a_commit_that_is_not_atomic_is_caught", || a_broken_commit_is_caught(Kept::InFiles)),
         trial("a_commit_to_delta_that_is_not_atomic_is_caught", || a_broken_commit_is_caught(Kept::InDelta)),
+        trial("a_job_is_handed_over_by_savepoints", || a_job_is_handed_over(Kept::InFiles, 4)),
+        trial("a_job_with_delta_tables_is_handed_over_by_savepoints", || a_job_is_handed_over(Kept::InDelta, 2)),
         trial("a_followed_folder_is_written_whole_at_every_moment", a_followed_folder_is_written_whole),
         trial("a_reader_catches_a_commit_that_is_not_atomic", a_reader_catches_a_broken_commit),
     ];
@@ -112,6 +116,22 @@ fn a_broken_commit_is_caught(kept: Kept) {
         }
     }
     panic!("20 jobs whose commit is not atomic gave the right answer");
+}
+
+/// `usual_jobs` where no number of rounds is given, of which each job takes seven.
+fn a_job_is_handed_over(kept: Kept, usual_jobs: u64) {
+    let jobs = variable("TIDEMILL_CRASH_ROUNDS").map_or(usual_jobs, |rounds| rounds.div_ceil(KILLS_A_JOB));
+    let mut killer = Killer::new(seed());
+    let mut seen = Handovers::default();
+    for _ in 0..jobs {
+        let job = Job::new(killer.draw(), kept);
+        let expected = job.uncrashed();
+        handover::run(&job, &mut killer, &mut seen);
+        job.assert_committed(&expected);
+    }
+    println!("{seen:?}");
+    let Handovers { stopped, killed, other_form } = seen;
+    assert!(jobs < usual_jobs || [stopped, killed, other_form].iter().all(|&times| times > 0), "{jobs} jobs");
 }
 
 fn a_followed_folder_is_written_whole() {

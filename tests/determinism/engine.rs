@@ -66,6 +66,7 @@ pub fn run_live(window: Window, log: &Log, setting: &Setting) -> (Vec<Total>, Ve
             idle_timeout: None,
             stalls: None,
             durability: None,
+            savepoints: None,
             clock: Arc::new(SystemClock),
         };
         job::run(graph, options, std::future::pending()).await.unwrap();

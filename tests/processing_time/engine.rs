@@ -74,6 +74,7 @@ pub fn run(paced: &Paced, window: Window, form: usize, parallelism: usize, batch
             idle_timeout: None,
             stalls: None,
             durability: None,
+            savepoints: None,
             clock,
         };
         timeout(PATIENCE, job::run(graph, options, std::future::pending())).await.expect("the run ends").unwrap();

@@ -30,6 +30,7 @@ enum Command {
     Reconcile(command::reconcile::Arguments),
     Check(command::check::Arguments),
     Checkpoints(command::checkpoints::Arguments),
+    Savepoint(command::savepoint::Arguments),
     Completions(command::completions::CompletionsArguments),
     Man(command::completions::ManArguments),
 }
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
         Command::Run(arguments) => command::run::run(&arguments),
         Command::Check(arguments) => command::check::run(&arguments),
         Command::Checkpoints(arguments) => command::checkpoints::run(&arguments),
+        Command::Savepoint(arguments) => command::savepoint::run(&arguments),
         Command::Completions(arguments) => command::completions::completions(&arguments, Arguments::command()),
         Command::Man(arguments) => command::completions::man(&arguments, Arguments::command()),
         Command::Reconcile(arguments) => command::reconcile::run(&arguments),

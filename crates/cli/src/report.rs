@@ -1,6 +1,7 @@
 //! What goes to standard error: errors with a caret, and what was late.
 
 use std::io::{IsTerminal, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
@@ -195,6 +196,19 @@ mod tests;
 /// Says from where a run goes on.
 pub(crate) fn resumes(epoch: Epoch, place: &Place) {
     say(&format!("goes on from checkpoint {epoch} in '{place}'"));
+}
+
+/// Says what a run begins from, and what of that it leaves out.
+pub(crate) fn begins(epoch: Epoch, place: &Place, left: &[String]) {
+    say(&format!("begins from the savepoint '{place}', of epoch {epoch}"));
+    for left in left {
+        say(&format!("leaves out the state of {left}"));
+    }
+}
+
+/// Says who makes a savepoint.
+pub(crate) fn asks_the_run(data_dir: &Path) {
+    say(&format!("the job of '{}' is running: it makes the savepoint, and goes on", data_dir.display()));
 }
 
 /// Says that a run had nothing left to do.

@@ -41,6 +41,7 @@ pub async fn run_live(pipeline: &Pipeline, stop: impl Future<Output = ()>) -> Re
         idle_timeout: None,
         stalls: None,
         durability: None,
+        savepoints: None,
         clock: Arc::new(SystemClock),
     };
     let outcome = job::run(graph, options, stop).await?;

@@ -12,6 +12,8 @@
 //!
 //! A stream may be read any number of times: equal subplans of several statements are one node.
 
+mod words;
+
 use std::collections::BTreeSet;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
@@ -136,37 +138,6 @@ pub(crate) struct EdgeSpec {
     pub(crate) to_slot: usize,
 }
 
-impl TaskSpec {
-    /// One line: where rows of `from` go.
-    fn target(&self, from: &str, port: Port, target: Target) -> String {
-        let what = match port {
-            Port::LATE => " late rows",
-            Port::REJECTED => " bad rows",
-            _ => "",
-        };
-        let to = match target {
-            Target::Node { node, .. } => letter(node),
-            Target::Edge(edge) => {
-                let EdgeSpec { partitioning, to_task, .. } = &self.edges[edge];
-                match partitioning {
-                    Partitioning::Gather => format!("task {to_task}"),
-                    Partitioning::KeyGroups(columns) => {
-                        let columns: Vec<String> = columns.iter().map(ToString::to_string).collect();
-                        format!("task {to_task}, dealt by columns {}", columns.join(", "))
-                    }
-                }
-            }
-        };
-        format!("      {from}{what} -> {to}\n")
-    }
-}
-
-/// The name of an operator within its task: a, b, c, ...
-fn letter(index: usize) -> String {
-    let letter = char::from(b'a' + (index % 26) as u8);
-    if index < 26 { letter.to_string() } else { format!("{letter}{}", index / 26) }
-}
-
 /// State that grows as long as a job runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnboundedState {
@@ -243,52 +214,6 @@ impl JobGraph {
         for input in inputs {
             self.edge(*input, Partitioning::Gather, task, vec![]);
         }
-    }
-
-    /// The tasks, each with its operators and where their rows go; for people.
-    ///
-    /// # Errors
-    /// If an operator can't be made.
-    pub fn describe(&self) -> Result<String> {
-        let mut text = String::new();
-        for (number, task) in self.tasks.iter().enumerate() {
-            text += &format!("{number}: {} (parallelism {})\n", task.name, task.parallelism);
-            for (index, targets) in task.head_targets.iter().enumerate() {
-                let port =
-                    if matches!(task.head, Head::Source(..)) && index == 1 { Port::REJECTED } else { Port::MAIN };
-                targets.iter().for_each(|target| text += &task.target("rows", port, *target));
-            }
-            for (index, node) in task.nodes.iter().enumerate() {
-                text += &format!("   {}: {}\n", letter(index), (node.make)()?.describe());
-                node.targets.iter().for_each(|(port, target)| text += &task.target(&letter(index), *port, *target));
-            }
-        }
-        Ok(text)
-    }
-
-    /// The job in words that tell it from others: what a state is of no use to. Its settings of processing time, and where
-    /// its tables are, are no part of it.
-    ///
-    /// # Errors
-    /// If an operator can't be made.
-    pub(crate) fn identity(&self) -> Result<String> {
-        let mut text = self.describe()?;
-        if self.spill.is_some() {
-            text += "keyed state has a limit of memory\n";
-        }
-        for (spec, _) in self.sources() {
-            let columns: Vec<String> =
-                spec.columns.fields().iter().map(|f| format!("{} {}", f.name(), f.data_type())).collect();
-            text += &format!("{} has {}", spec.table, columns.join(", "));
-            if let Some(EventTimeSpec { column, watermark, .. }) = &spec.event_time {
-                text += &format!(", its time is column {column}, its watermark {watermark}");
-            }
-            if spec.processing_time {
-                text += ", its watermark is the clock";
-            }
-            text.push('\n');
-        }
-        Ok(text)
     }
 
     /// A table that a later run could not read on.

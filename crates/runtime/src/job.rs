@@ -2,7 +2,9 @@
 
 mod durability;
 mod epochs;
+pub(crate) mod owner;
 mod running;
+mod savepoints;
 mod stalls;
 mod wires;
 
@@ -19,8 +21,10 @@ use crate::graph::JobGraph;
 use crate::metrics::Metrics;
 use durability::Checkpoints;
 pub use durability::Durability;
-use epochs::{Epochs, Event};
+use epochs::{Action, Epochs, Event};
 use running::Job;
+pub use savepoints::SavepointRequest;
+use savepoints::Savepoints;
 pub use stalls::{Stall, StallCause};
 use stalls::{Stalls, Standing};
 
@@ -39,6 +43,8 @@ pub struct RunOptions {
     pub stalls: Option<StallListener>,
     /// Where each epoch's checkpoint is kept, and what to go on from; `None`: nothing is kept.
     pub durability: Option<Durability>,
+    /// Asks for savepoints, where checkpoints are kept; `None`: nobody does.
+    pub savepoints: Option<mpsc::Receiver<SavepointRequest>>,
     /// What the present time is: of functions that tell it, and of windows of processing time.
     pub clock: Arc<dyn Clock>,
 }
@@ -75,11 +81,12 @@ pub struct Outcome {
 /// and a later run goes on from the last checkpoint.
 pub async fn run(graph: JobGraph, options: RunOptions, stop: impl Future<Output = ()>) -> Result<Outcome> {
     let run = Settings::of(&options);
-    let RunOptions { epoch_interval, durability, stalls, clock, .. } = options;
-    let (mut checkpoints, restored) = Checkpoints::open(durability).await?;
+    let RunOptions { epoch_interval, durability, savepoints, stalls, clock, .. } = options;
+    let (mut checkpoints, restored) = Checkpoints::open(durability);
+    let mut savepoints = Savepoints::new(savepoints);
     let mut job = Job::new(checkpoints.is_durable(), checkpoints.epoch(), restored, clock);
     let (line, mut progress) = mpsc::unbounded_channel();
-    let sinks = job.open_sinks(&graph).await?;
+    let sinks = job.open_sinks(&graph, checkpoints.begin_from_savepoint()).await?;
     if checkpoints.finished() {
         return Ok(Outcome { stopped: false, was_finished: true, metrics: graph.metrics });
     }
@@ -126,6 +133,7 @@ pub async fn run(graph: JobGraph, options: RunOptions, stop: impl Future<Output 
                 Some(Event::Stop)
             },
             () = tick(&mut ticks), if !stopped => Some(Event::Tick),
+            () = savepoints.asked(), if !stopped => Some(Event::Asked),
             () = Looks::next(&mut looks), if !stopped && failure.is_none() => {
                 if let Some(looks) = &mut looks {
                     looks.look(&job.standings(&graph));
@@ -137,6 +145,11 @@ pub async fn run(graph: JobGraph, options: RunOptions, stop: impl Future<Output 
             && let Some(event) = event
         {
             for action in epochs.on(event) {
+                match action {
+                    Action::Begin(_) => savepoints.begin(),
+                    Action::Complete(_) => savepoints.make(|| checkpoints.savepoint()),
+                    _ => {}
+                }
                 if let Err(error) = job.act(action, stopped, &mut checkpoints) {
                     job.fail(error, &mut failure);
                 }
@@ -146,6 +159,7 @@ pub async fn run(graph: JobGraph, options: RunOptions, stop: impl Future<Output 
             break;
         }
     }
+    savepoints.finish().await;
     match failure {
         Some(error) => Err(error),
         None => Ok(Outcome { stopped, was_finished: false, metrics: graph.metrics }),

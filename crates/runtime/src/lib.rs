@@ -22,6 +22,7 @@ pub mod job;
 pub mod key_groups;
 pub mod metrics;
 pub mod operator;
+mod savepoint;
 pub mod scan;
 mod task;
 pub mod time_zone;

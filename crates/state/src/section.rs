@@ -280,6 +280,10 @@ impl State {
         self.sections.contains_key(&section.into())
     }
 
+    pub(crate) fn sections(&self) -> impl Iterator<Item = (&Section, &Vec<Rows>)> {
+        self.sections.iter()
+    }
+
     /// All its batches.
     pub fn rows(&self) -> impl Iterator<Item = &Rows> {
         self.sections.values().flatten()

@@ -7,6 +7,7 @@ pub(crate) mod demo;
 pub(crate) mod query;
 pub(crate) mod reconcile;
 pub(crate) mod run;
+pub(crate) mod savepoint;
 
 use std::io::Read;
 use std::path::{Path, PathBuf};

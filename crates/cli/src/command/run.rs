@@ -17,7 +17,7 @@ use tidemill_sql::physical::{Outputs, batch, live, nothing_visible};
 use tidemill_sql::{Pipeline, RuntimeMode};
 use tidemill_state::DataDir;
 
-use super::{FileArguments, runtime};
+use super::{FileArguments, runtime, savepoint};
 use crate::answers;
 use crate::interrupt::interrupted;
 use crate::memory;
@@ -101,6 +101,7 @@ async fn run_live(pipeline: &Pipeline, outputs: &impl Outputs, arguments: &Argum
     let owned = durable.lock()?;
     graph.spill = memory::spill(arguments.memory_limit, owned.as_ref().map(DataDir::path))?;
     let durability = durable.open(&graph, &pipeline.settings.checkpointing).await?;
+    let savepoints = owned.as_ref().map(|data_dir| savepoint::serving(data_dir.path()));
     for (statement, finding) in nothing_visible(pipeline, outputs)? {
         report::warning(&statement, &finding);
     }
@@ -111,6 +112,7 @@ async fn run_live(pipeline: &Pipeline, outputs: &impl Outputs, arguments: &Argum
         idle_timeout: pipeline.settings.idle_timeout,
         stalls: pipeline.settings.stall_hint.map(|after| job::StallListener { after, tell: Arc::new(report::stall) }),
         durability,
+        savepoints,
         clock: Arc::new(SystemClock),
     };
     let outcome = job::run(graph, options, interrupted()).await?;

@@ -210,6 +210,10 @@ impl Sink for DeltaSink {
         self.go_on(commitment).await
     }
 
+    async fn adopt(&mut self, commitment: &Commitment) -> Result<()> {
+        self.take_over(commitment).await
+    }
+
     async fn abort(&mut self) -> Result<()> {
         blocking(|| self.discard())
     }

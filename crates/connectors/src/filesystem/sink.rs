@@ -206,12 +206,16 @@ impl FilesystemSink {
         Ok(())
     }
 
-    fn go_on(&mut self, commitment: &Commitment) -> Result<()> {
-        let table = &self.table;
-        if table.mode == WriteMode::Overwrite {
-            return Err(Error::internal("a run that overwrites has no checkpoint to go on from"));
+    fn prepared_before(&self, commitment: &Commitment) -> Result<Prepared> {
+        match self.table.mode {
+            WriteMode::Overwrite => Err(Error::internal("a run that overwrites has no checkpoint to go on from")),
+            WriteMode::Append => Prepared::decode(&self.table.folder, commitment),
         }
-        let prepared = Prepared::decode(&table.folder, commitment)?;
+    }
+
+    fn go_on(&mut self, commitment: &Commitment) -> Result<()> {
+        let prepared = self.prepared_before(commitment)?;
+        let table = &self.table;
         let heads = table.layout.heads();
         Recovered { folder: &table.folder, heads, extension: table.format.extension() }.go_back_to(&prepared)?;
         (self.run, self.begun, self.begun_prepared) = (prepared.run, prepared.begun, prepared.begun);
@@ -249,6 +253,10 @@ impl Sink for FilesystemSink {
 
     async fn recover(&mut self, commitment: &Commitment) -> Result<()> {
         blocking(|| self.go_on(commitment))
+    }
+
+    async fn adopt(&mut self, commitment: &Commitment) -> Result<()> {
+        blocking(|| recover::adopt(&self.prepared_before(commitment)?))
     }
 
     async fn abort(&mut self) -> Result<()> {

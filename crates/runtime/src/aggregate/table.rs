@@ -9,6 +9,7 @@ use datafusion::common::cast::as_boolean_array;
 use datafusion::logical_expr::{EmitTo, GroupsAccumulator};
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::aggregate::AggregateFunctionExpr;
+use datafusion::physical_expr::expressions::Column;
 use tidemill_core::Result;
 
 use super::keys::Keys;
@@ -58,7 +59,7 @@ impl Aggregation {
     /// them. `None` where there is one group, of a bounded size. Over rows that are taken back (`updated`) the ends of an
     /// order need all values too: what is taken back may be the end.
     pub(crate) fn unbounded_state(&self, updated: bool) -> Option<String> {
-        let groups: Vec<&str> = self.groups.iter().map(|(_, field)| field.name().as_str()).collect();
+        let groups: Vec<String> = self.groups.iter().map(|(expr, field)| key_words(expr, field)).collect();
         let collecting = self.calls.iter().filter(|call| call.keeps_values() || updated && call.is_an_end());
         let values: Vec<&str> = collecting.map(|call| call.function.name()).collect();
         let groups = (!groups.is_empty()).then(|| format!("a row for each ({})", groups.join(", ")));
@@ -91,10 +92,23 @@ impl AggregateCall {
 
 impl fmt::Display for Aggregation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let groups: Vec<&str> = self.groups.iter().map(|(_, field)| field.name().as_str()).collect();
+        let groups: Vec<String> = self.groups.iter().map(|(expr, field)| key_words(expr, field)).collect();
         let calls: Vec<&str> = self.calls.iter().map(|call| call.function.name()).collect();
         write!(f, "({}): {}", groups.join(", "), if calls.is_empty() { "their keys".into() } else { calls.join(", ") })
     }
+}
+
+/// What a key is, in words: whoever finds the state of such groups again must be sure that it is theirs.
+fn key_words(expr: &Arc<dyn PhysicalExpr>, field: &FieldRef) -> String {
+    if expr.downcast_ref::<Column>().is_some() {
+        return field.name().clone();
+    }
+    // Where a column stands among others says nothing of the key.
+    let words = expr.to_string();
+    let mut parts = words.split('@');
+    let mut without_places = parts.next().unwrap_or_default().to_owned();
+    without_places.extend(parts.map(|part| part.trim_start_matches(|c: char| c.is_ascii_digit())));
+    without_places
 }
 
 /// Groups and their accumulators. `key` may be empty: then there is one group.

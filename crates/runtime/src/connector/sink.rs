@@ -103,6 +103,13 @@ pub trait Sink: Send {
         Ok(())
     }
 
+    /// Another job had got as far as to prepare what the commitment says when the savepoint was made that this one begins
+    /// from: commits that, if it has not been, and goes on under names of its own. What that job has written since it has
+    /// written for good: it may still run. Comes at most once, before anything else, instead of `recover`.
+    async fn adopt(&mut self, _commitment: &Commitment) -> Result<()> {
+        Ok(())
+    }
+
     /// The run has failed: takes back what was not committed.
     async fn abort(&mut self) -> Result<()>;
 }

@@ -5,13 +5,17 @@ use std::future::pending;
 use std::time::Duration;
 
 use tidemill_core::{Epoch, Error, Result};
-use tidemill_state::checkpoint::{CheckpointStore, Owner, Place, Pulse, Retention, Snapshot};
+use tidemill_state::checkpoint::{
+    CheckpointStore, Owner, Place, Pulse, Retention, Savepoint, SavepointWriter, Snapshot,
+};
 use tidemill_state::{State, StateChanges};
 use tokio::task::{JoinError, JoinHandle};
 use tokio::time::timeout;
 
+use super::owner::{is_sink, sink_owner};
 use super::running::Sinks;
 use crate::graph::JobGraph;
+use crate::savepoint::{Carried, carry};
 use crate::task::sink::commitment;
 
 /// How long the place of the checkpoints may be silent when the run is to stop.
@@ -22,8 +26,10 @@ const SILENCE: Duration = Duration::from_secs(5);
 pub struct Durability {
     /// Where checkpoints are kept; it has been asked for the last.
     pub store: CheckpointStore,
-    /// What the last has, if there is one.
+    /// What the last has, if there is one, or else the savepoint that the run begins from.
     pub restored: Option<BTreeMap<Owner, State>>,
+    /// The cut of that savepoint.
+    savepoint: Option<Epoch>,
     /// How long a checkpoint may take to be written; then the run fails.
     pub timeout: Duration,
 }
@@ -51,23 +57,28 @@ impl Durability {
         let place = store.place().to_string();
         let restored =
             in_time(timeout, format!("the checkpoints in '{place}' were not read"), store.resume(allow_older)).await?;
-        Ok(Self { store, restored, timeout })
+        Ok(Self { store, restored, savepoint: None, timeout })
     }
-}
 
-/// Whose state is that of an operator's subtask.
-pub(super) fn node_owner(task: usize, subtask: usize, node: usize) -> Owner {
-    format!("{task}.{subtask}.{node}")
-}
-
-/// Whose state is what was read of a source.
-pub(super) fn source_owner(task: usize) -> Owner {
-    format!("{task}.source")
-}
-
-/// Whose state is what a sink has prepared.
-pub(super) fn sink_owner(task: usize) -> Owner {
-    format!("{task}.sink")
+    /// Begins from a savepoint, as there is no checkpoint yet: gives what it has to the operators of the graph. With
+    /// `allow_non_restored`, what they can't take up is left out; its operators are named.
+    ///
+    /// # Errors
+    /// `Invalid`, with the names of the operators, if some of it can't be taken up; `Data` if it is damaged; `Unavailable`
+    /// if it can't be read.
+    pub async fn begin_from(
+        &mut self,
+        savepoint: &Savepoint,
+        graph: &JobGraph,
+        allow_non_restored: bool,
+    ) -> Result<Vec<String>> {
+        let state = savepoint.read().await?;
+        let Carried { state, left } = carry(savepoint, state, graph, allow_non_restored)?;
+        self.store.begin_from(savepoint.id());
+        self.savepoint = Some(savepoint.epoch());
+        self.restored = Some(state);
+        Ok(left)
+    }
 }
 
 /// What becomes part of a checkpoint, by owner, in order.
@@ -83,6 +94,8 @@ pub(super) struct Checkpoints {
     finished: bool,
     /// The run is to stop: nobody waits any more for a place that says nothing.
     hurried: bool,
+    /// What a run that begins from a savepoint has from it, until its first checkpoint is there.
+    begun_with: Option<Changes>,
     /// Of the epoch that is under way, or the next.
     changes: Changes,
     /// Of the epoch after that.
@@ -99,7 +112,7 @@ enum Store {
 
 impl Checkpoints {
     /// With what the run before has left.
-    pub(super) async fn open(durability: Option<Durability>) -> Result<(Self, BTreeMap<Owner, State>)> {
+    pub(super) fn open(durability: Option<Durability>) -> (Self, BTreeMap<Owner, State>) {
         let mut checkpoints = Self {
             store: Store::None(None),
             place: String::new(),
@@ -107,20 +120,28 @@ impl Checkpoints {
             epoch: Epoch::default(),
             finished: false,
             hurried: false,
+            begun_with: None,
             changes: vec![],
             later: vec![],
         };
-        let Some(Durability { store, restored, timeout }) = durability else {
-            return Ok((checkpoints, BTreeMap::new()));
+        let Some(Durability { store, restored, savepoint, timeout }) = durability else {
+            return (checkpoints, BTreeMap::new());
         };
+        let restored = restored.unwrap_or_default();
         checkpoints.timeout = timeout;
         checkpoints.place = store.place().to_string();
         if let Some(last) = store.last() {
             checkpoints.epoch = last.epoch();
             checkpoints.finished = last.finished();
         }
+        if let Some(epoch) = savepoint {
+            checkpoints.epoch = epoch;
+            // What sinks have to say is another thing once they have adopted what was prepared.
+            let others = restored.iter().filter(|(owner, _)| !is_sink(owner));
+            checkpoints.begun_with = Some(others.map(|(owner, state)| (owner.clone(), state.changes())).collect());
+        }
         checkpoints.store = Store::Resting(store);
-        Ok((checkpoints, restored.unwrap_or_default()))
+        (checkpoints, restored)
     }
 
     pub(super) fn is_durable(&self) -> bool {
@@ -137,14 +158,26 @@ impl Checkpoints {
         self.finished
     }
 
+    /// Whether the run begins from the savepoint of another.
+    pub(super) fn begin_from_savepoint(&self) -> bool {
+        self.begun_with.is_some()
+    }
+
+    /// What makes a savepoint of the last checkpoint, which is committed, and of what sinks have said since.
+    pub(super) fn savepoint(&self) -> Option<SavepointWriter> {
+        let Store::Resting(store) = &self.store else { return None };
+        let committed = self.changes.iter().filter(|(owner, _)| is_sink(owner));
+        Some(store.savepoint()?.with(committed.cloned()))
+    }
+
     /// Before anything is written: a job without a checkpoint gets its first, which says where its sinks will write, so
-    /// that what they leave is found.
+    /// that what they leave is found, and what a savepoint has given it.
     pub(super) async fn begin(&mut self, sinks: &Sinks) -> Result<()> {
         let Store::Resting(store) = &mut self.store else { return Ok(()) };
         if store.last().is_some() {
             return Ok(());
         }
-        let mut changes = vec![];
+        let mut changes = self.begun_with.take().unwrap_or_default();
         for (task, sink) in sinks {
             changes.extend(commitment(sink.as_ref())?.into_iter().map(|changes| (sink_owner(*task), changes)));
         }
@@ -161,7 +194,7 @@ impl Checkpoints {
     pub(super) fn store(&mut self, epoch: Epoch, finished: bool, closing: bool) {
         let mut changes = std::mem::replace(&mut self.changes, std::mem::take(&mut self.later));
         if closing {
-            changes.retain(|(owner, _)| owner.ends_with(".sink"));
+            changes.retain(|(owner, _)| is_sink(owner));
         }
         let snapshot = Snapshot { epoch, finished, changes };
         let limit = self.timeout;

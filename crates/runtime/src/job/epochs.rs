@@ -14,8 +14,10 @@ use tidemill_core::Epoch;
 /// What is reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Event {
-    /// It is time for an epoch.
+    /// It is time for an epoch, if none is under way.
     Tick,
+    /// An epoch is asked for that begins now, or behind the one that is under way.
+    Asked,
     /// The run is to stop before its input ends.
     Stop,
     /// The subtask has passed the barrier; of a sink, it has prepared the epoch.
@@ -43,6 +45,8 @@ pub(super) enum Action {
     Store { epoch: Epoch, finished: bool, closing: bool },
     /// All sinks commit.
     Commit(Epoch),
+    /// All sinks have: what was asked of the epoch is answered.
+    Complete(Epoch),
     /// All is done; sinks take back what they have not committed, and stop.
     Close,
 }
@@ -89,6 +93,8 @@ pub(super) struct Epochs {
     /// Whether checkpoints are kept: then a run that is stopped goes on later, behind its last epoch.
     durable: bool,
     stop: Stop,
+    /// An epoch is asked for.
+    asked: bool,
     /// The epoch under way holds the end of the input.
     last: bool,
 }
@@ -98,7 +104,7 @@ impl Epochs {
     pub(super) fn new(sinks: &[bool], durable: bool, before: Epoch) -> Self {
         let subtask = |&is_sink| Subtask { is_sink, passed: false, ended: false, committed: false };
         let subtasks = sinks.iter().map(subtask).collect();
-        Self { epoch: before, phase: Phase::Resting, subtasks, durable, stop: Stop::No, last: false }
+        Self { epoch: before, phase: Phase::Resting, subtasks, durable, stop: Stop::No, asked: false, last: false }
     }
 
     /// What follows from an event.
@@ -110,6 +116,7 @@ impl Epochs {
                     self.begin(Some(Action::Begin), &mut actions);
                 }
             }
+            Event::Asked => self.asked = true,
             Event::Stop if self.durable => {
                 if self.stop == Stop::No {
                     self.stop = Stop::Wanted;
@@ -164,6 +171,7 @@ impl Epochs {
         }
         if self.phase == Phase::Committing && self.subtasks.iter().all(|subtask| subtask.committed) {
             self.phase = Phase::Resting;
+            actions.push(Action::Complete(self.epoch));
         }
         if self.phase != Phase::Resting {
             return;
@@ -177,11 +185,14 @@ impl Epochs {
         } else if self.stop == Stop::Wanted {
             self.stop = Stop::Begun;
             self.begin(Some(Action::BeginLast), actions);
+        } else if self.asked && self.stop == Stop::No {
+            self.begin(Some(Action::Begin), actions);
         }
     }
 
     fn begin(&mut self, tell_sources: Option<fn(Epoch) -> Action>, actions: &mut Vec<Action>) {
         self.epoch = self.epoch.next();
+        self.asked = false;
         self.phase = Phase::Aligning;
         self.subtasks.iter_mut().for_each(|subtask| subtask.passed = false);
         actions.extend(tell_sources.map(|tell| tell(self.epoch)));

@@ -12,8 +12,9 @@ use tokio::sync::mpsc;
 use tokio::task::{JoinError, JoinSet};
 
 use super::Settings;
-use super::durability::{Checkpoints, node_owner, sink_owner, source_owner};
+use super::durability::Checkpoints;
 use super::epochs::{Action, Epochs, Event};
+use super::owner::{node_owner, sink_owner, source_owner};
 use super::stalls::Standing;
 use super::wires::{Wires, clocks_of};
 use crate::clock::{Clock, JobClock};
@@ -67,14 +68,17 @@ impl Job {
         }
     }
 
-    /// Opens the sinks, and lets each finish what the run before has left.
-    pub(super) async fn open_sinks(&mut self, graph: &JobGraph) -> Result<Sinks> {
+    /// Opens the sinks, and lets each finish what the run before has left, or what the savepoint's job has.
+    pub(super) async fn open_sinks(&mut self, graph: &JobGraph, begins_from_savepoint: bool) -> Result<Sinks> {
         let mut sinks = Sinks::new();
         for (number, task) in graph.tasks.iter().enumerate() {
             let Head::Sink(factory) = &task.head else { continue };
             let mut sink = factory.open()?;
             if let Some(state) = self.restored.remove(&sink_owner(number)) {
-                sink::recover(sink.as_mut(), state).await?;
+                match begins_from_savepoint {
+                    true => sink::adopt(sink.as_mut(), state).await?,
+                    false => sink::recover(sink.as_mut(), state).await?,
+                }
             }
             sinks.insert(number, sink);
         }
@@ -121,6 +125,8 @@ impl Job {
                 checkpoints.store(epoch, finished, closing);
             }
             Action::Commit(epoch) => self.tell_sinks(Command::Commit(epoch)),
+            // Who has asked for a savepoint is the run's business.
+            Action::Complete(_) => {}
             Action::Close if self.durable && stopped => self.tell_sinks(Command::Discard),
             Action::Close => self.tell_sinks(Command::Close),
         }

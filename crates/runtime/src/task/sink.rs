@@ -124,15 +124,35 @@ pub(crate) fn commitment(sink: &dyn Sink) -> Result<Vec<StateChanges>> {
 }
 
 /// Lets a sink finish what an earlier run has left.
-pub(crate) async fn recover(sink: &mut dyn Sink, mut state: State) -> Result<()> {
+pub(crate) async fn recover(sink: &mut dyn Sink, state: State) -> Result<()> {
+    for commitment in commitments(state)? {
+        sink.recover(&commitment).await?;
+    }
+    Ok(())
+}
+
+/// Lets a sink commit what the job of a savepoint had prepared.
+pub(crate) async fn adopt(sink: &mut dyn Sink, state: State) -> Result<()> {
+    for commitment in commitments(state)? {
+        sink.adopt(&commitment).await?;
+    }
+    Ok(())
+}
+
+/// Whether that is the state of a sink that had nothing to say.
+pub(crate) fn says_nothing(state: &State) -> bool {
+    commitments(state.clone()).is_ok_and(|commitments| commitments.iter().all(|Commitment(bytes)| bytes.is_empty()))
+}
+
+fn commitments(mut state: State) -> Result<Vec<Commitment>> {
+    let mut commitments = vec![];
     for batch in state.take(COMMITMENT)? {
         let bytes = batch.columns().first().and_then(|column| column.as_binary_opt::<i32>());
         let bytes = bytes.ok_or_else(|| Error::data("the commitment of a sink is no bytes"))?;
-        for commitment in bytes.iter().flatten() {
-            sink.recover(&Commitment(commitment.to_vec())).await?;
-        }
+        commitments.extend(bytes.iter().flatten().map(|bytes| Commitment(bytes.to_vec())));
     }
-    state.finish()
+    state.finish()?;
+    Ok(commitments)
 }
 
 #[cfg(test)]

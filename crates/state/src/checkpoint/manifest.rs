@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 use tidemill_core::{Epoch, Error, Result};
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::job::OperatorIdentity;
+
 /// The format that is written, and the only one so far. A change of what stands in a manifest, of what a section of an
 /// operator holds, or of the words of a plan raises it; a golden checkpoint of each format stays in the tests
 /// (`tests/compat/checkpoints`).
@@ -32,6 +34,15 @@ pub struct Manifest {
     pub(super) finished: bool,
     /// The job, in words: another one's state is of no use to it.
     pub(super) plan: String,
+    /// Its operators, as another job finds them again; none where an older version wrote it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) operators: BTreeMap<String, OperatorIdentity>,
+    /// The savepoint that the job began from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) origin: Option<String>,
+    /// If it is a savepoint, what tells it from others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) savepoint: Option<String>,
     /// The files of parts that are named, with all bytes that they have.
     pub(super) files: BTreeMap<u64, u64>,
     /// By owner, the sections.
@@ -77,6 +88,18 @@ impl Manifest {
     #[must_use]
     pub fn plan(&self) -> &str {
         &self.plan
+    }
+
+    /// The savepoint that the job began from, by its id.
+    #[must_use]
+    pub fn origin(&self) -> Option<&str> {
+        self.origin.as_deref()
+    }
+
+    /// If it is a savepoint, its id.
+    #[must_use]
+    pub fn savepoint(&self) -> Option<&str> {
+        self.savepoint.as_deref()
     }
 
     /// When it was written, in milliseconds since 1970.
@@ -143,6 +166,9 @@ mod tests {
             created_ms: 1,
             finished: false,
             plan: "0: source \"t\"\n".to_owned(),
+            operators: BTreeMap::new(),
+            origin: None,
+            savepoint: None,
             files: [(3, 97)].into(),
             state: [("1.0.a".to_owned(), vec![section, keyed])].into(),
         }

@@ -9,16 +9,22 @@
 //! names where they stand already. What stands in files of which little is still named, or in too many parts, is written
 //! anew with the delta ([`chains`]), so a checkpoint's size follows the change, and all files together the state.
 //!
-//! [`chains`] decides, [`place`] does the I/O, [`CheckpointStore`] drives.
+//! [`chains`] decides, [`place`] does the I/O, [`CheckpointStore`] drives. A [`Savepoint`] is a checkpoint that stands by itself.
 
 mod chains;
+mod files;
+mod job;
 mod manifest;
 pub(crate) mod part;
 mod place;
 mod pulse;
+mod savepoint;
 mod store;
+mod writer;
 
+pub use job::{JobIdentity, OperatorIdentity};
 pub use manifest::{FORMAT, Manifest, Owner};
 pub use place::Place;
 pub use pulse::Pulse;
+pub use savepoint::{Savepoint, SavepointWriter};
 pub use store::{CheckpointStore, Retention, Snapshot, Summary, Written};

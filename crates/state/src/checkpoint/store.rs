@@ -2,25 +2,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use arrow::array::RecordBatch;
-use futures::{StreamExt, TryStreamExt, stream};
 use tidemill_core::{Epoch, Error, ErrorKind, Result};
 
-use super::chains::{self, Chain, Link};
-use super::manifest::{FORMAT, Manifest, Owner, PartRef, SectionParts};
-use super::part;
-use super::place::{Growing, Place};
+use super::chains::{self, Chain};
+use super::files::{MANIFEST, PARTS, epochs, manifest_name, number, parts_name, read_manifest, read_state};
+use super::job::JobIdentity;
+use super::manifest::{FORMAT, Manifest, Owner, SectionParts};
+use super::place::Place;
 use super::pulse::Pulse;
-use crate::section::{Rows, Section, State, StateChanges};
-use crate::upserts;
-
-const MANIFEST: &str = ".manifest";
-const PARTS: &str = ".parts";
-
-/// How many parts are read at once.
-const READS: usize = 4;
+use super::savepoint::SavepointWriter;
+use super::writer::PartsWriter;
+use crate::section::{State, StateChanges};
 
 /// What a job hands over at a cut.
 #[derive(Debug)]
@@ -58,18 +53,34 @@ pub struct Summary {
 pub struct CheckpointStore {
     place: Place,
     retention: Retention,
-    /// The job, in words.
-    plan: String,
+    job: JobIdentity,
+    /// The savepoint that the job began from.
+    origin: Option<String>,
+    /// Is shared while a savepoint is made: then what it is made of has to stay.
+    hold: Arc<()>,
     /// The checkpoints that are kept, the last one last.
     kept: Vec<Manifest>,
     pulse: Pulse,
 }
 
 impl CheckpointStore {
-    /// The checkpoints in `place` of the job that `plan` tells in words, of which `retention` are kept.
+    /// The checkpoints in `place` of a job, of which `retention` are kept.
     #[must_use]
-    pub fn new(place: Place, retention: Retention, plan: String) -> Self {
-        Self { place, retention, plan, kept: vec![], pulse: Pulse::default() }
+    pub fn new(place: Place, retention: Retention, job: impl Into<JobIdentity>) -> Self {
+        let (job, hold, pulse) = (job.into(), Arc::default(), Pulse::default());
+        Self { place, retention, job, origin: None, hold, kept: vec![], pulse }
+    }
+
+    /// The job begins from this savepoint: its checkpoints say so.
+    pub fn begin_from(&mut self, savepoint: &str) {
+        self.origin = Some(savepoint.to_owned());
+    }
+
+    /// Makes a savepoint of the last checkpoint, if there is one. Until that is done nothing is deleted here.
+    #[must_use]
+    pub fn savepoint(&self) -> Option<SavepointWriter> {
+        let last = self.kept.last()?;
+        Some(SavepointWriter::new(self.place.clone(), last.clone(), Arc::clone(&self.hold)))
     }
 
     /// Where they are.
@@ -109,6 +120,7 @@ impl CheckpointStore {
         for &epoch in epochs.iter().rev() {
             match self.read(epoch).await {
                 Ok((manifest, read)) => {
+                    self.origin.clone_from(&manifest.origin);
                     self.kept.push(manifest);
                     state = Some(read);
                     break;
@@ -156,48 +168,29 @@ impl CheckpointStore {
 
     async fn read(&self, epoch: u64) -> Result<(Manifest, BTreeMap<Owner, State>)> {
         let manifest = read_manifest(&self.place, epoch).await?;
-        if manifest.plan != self.plan {
+        if manifest.savepoint.is_some() {
+            return Err(Error::invalid(format!("'{}' is a savepoint, not a place for checkpoints", self.place))
+                .hint("begin from it with --from-savepoint, and a --data-dir of the job's own"));
+        }
+        if manifest.plan != self.job.plan {
             return Err(self.foreign(&manifest));
         }
-        let mut state: BTreeMap<Owner, State> = BTreeMap::new();
-        let sections = manifest.state.iter().flat_map(|(owner, sections)| {
-            state.insert(owner.clone(), State::default());
-            sections.iter().map(move |section| (owner, section))
-        });
-        let sections: Vec<(&Owner, &SectionParts)> = sections.collect();
-        let read = sections.into_iter().map(|(owner, section)| async move {
-            let name = Section { name: section.name.clone().into(), number: section.number };
-            Ok::<_, Error>((owner.clone(), name, self.read_parts(&section.parts).await?))
-        });
-        let mut read = stream::iter(read).buffer_unordered(READS);
-        while let Some((owner, section, batches)) = read.try_next().await? {
-            state.entry(owner).or_default().insert(section, batches.into_iter().map(Rows::Here).collect());
-        }
-        drop(read);
+        let state = read_state(&self.place, &manifest).await?;
         Ok((manifest, state))
-    }
-
-    async fn read_parts(&self, parts: &[PartRef]) -> Result<Vec<RecordBatch>> {
-        stream::iter(parts).then(|part| self.read_part(*part)).try_collect().await
-    }
-
-    async fn read_part(&self, part: PartRef) -> Result<RecordBatch> {
-        let name = parts_name(part.file);
-        let bytes = self.place.get_range(&name, part.offset, part.bytes).await?;
-        part::decode(&bytes, part.xxh3).map_err(|e| e.context(name))
     }
 
     /// Says where the job differs from the one that wrote the checkpoint.
     fn foreign(&self, manifest: &Manifest) -> Error {
         let then = manifest.plan.lines().map(Some).chain(std::iter::repeat(None));
-        let now = self.plan.lines().map(Some).chain(std::iter::repeat(None));
+        let now = self.job.plan.lines().map(Some).chain(std::iter::repeat(None));
         let differing = then.zip(now).take_while(|(a, b)| a.is_some() || b.is_some()).find(|(a, b)| a != b);
         let (then, now) = differing.unwrap_or_default();
         let mut message = format!("the checkpoints in '{}' are of another job than this one", self.place);
         let line = |line: Option<&str>| line.map_or("nothing".to_owned(), |line| format!("'{}'", line.trim()));
         let _ = write!(message, ": where that one has {}, this one has {}", line(then), line(now));
         Error::invalid(message).hint(
-            "run the file and the --parallelism that the checkpoints are of, or give this job a --data-dir of its own",
+            "run the file and the --parallelism that the checkpoints are of, or give this job a --data-dir of its own, where \
+             it can begin from a savepoint of that one ('tidemill savepoint')",
         )
     }
 
@@ -244,14 +237,14 @@ impl CheckpointStore {
         let Snapshot { epoch: Epoch(epoch), finished, changes } = snapshot;
         let last = self.kept.last();
         let chains = chains::next(last, changes);
-        let mut writer = PartsWriter { place: &self.place, pulse: &self.pulse, file: None, number: epoch, bytes: 0 };
+        let mut writer = PartsWriter::new(&self.place, &self.pulse, epoch);
         let mut state: BTreeMap<Owner, Vec<SectionParts>> = BTreeMap::new();
         for (owner, sections) in chains {
             let mut written = vec![];
             for (section, Chain { links, upserts }) in sections {
                 let mut parts = vec![];
                 for link in links {
-                    writer.write(self, link, &mut parts).await?;
+                    writer.write(link, &mut parts).await?;
                 }
                 written.push(SectionParts { name: section.name.into_owned(), number: section.number, upserts, parts });
             }
@@ -269,7 +262,10 @@ impl CheckpointStore {
             epoch,
             created_ms: now_ms(),
             finished,
-            plan: self.plan.clone(),
+            plan: self.job.plan.clone(),
+            operators: self.job.operators.clone(),
+            origin: self.origin.clone(),
+            savepoint: None,
             files,
             state,
         };
@@ -281,11 +277,14 @@ impl CheckpointStore {
         Ok(Written { bytes })
     }
 
-    /// Deletes the checkpoints that are too many, and the files that only they named.
+    /// Deletes the checkpoints that are too many, and the files that only they named; nothing while a savepoint is made.
     ///
     /// # Errors
     /// `Unavailable` if one can't be deleted; the next run will.
     pub async fn drop_oldest(&mut self) -> Result<()> {
+        if Arc::strong_count(&self.hold) > 1 {
+            return Ok(());
+        }
         let surplus = self.kept.len().saturating_sub(self.retention.0.max(1));
         let dropped: Vec<Manifest> = self.kept.drain(..surplus).collect();
         for manifest in &dropped {
@@ -302,104 +301,7 @@ impl CheckpointStore {
     }
 }
 
-/// Writes the file of parts of one checkpoint, if it has any.
-struct PartsWriter<'a> {
-    place: &'a Place,
-    pulse: &'a Pulse,
-    file: Option<Growing>,
-    number: u64,
-    bytes: u64,
-}
-
-impl PartsWriter<'_> {
-    async fn write(&mut self, store: &CheckpointStore, link: Link, parts: &mut Vec<PartRef>) -> Result<()> {
-        match link {
-            Link::Old(part) => parts.push(part),
-            Link::New(rows) => {
-                let (bytes, checksum) = match &rows {
-                    Rows::Here(batch) => part::encode(batch)?,
-                    Rows::Spilled(rows) => rows.encoded()?,
-                };
-                parts.push(self.append(bytes, checksum).await?);
-            }
-            Link::Copied(part) => {
-                let bytes = store.place.get_range(&parts_name(part.file), part.offset, part.bytes).await?;
-                parts.push(self.append(bytes.into(), part.xxh3).await?);
-            }
-            Link::Merged(merged) => {
-                let batch = part::concat(&store.read_parts(&merged).await?)?;
-                self.write_instead(merged, batch, parts).await?;
-            }
-            Link::Compacted { parts: compacted, whole } => {
-                let batch = upserts::compact(&store.read_parts(&compacted).await?, whole)?;
-                self.write_instead(compacted, batch, parts).await?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Writes one part in place of some; if there is none, they stay.
-    async fn write_instead(
-        &mut self,
-        replaced: Vec<PartRef>,
-        batch: Option<RecordBatch>,
-        parts: &mut Vec<PartRef>,
-    ) -> Result<()> {
-        let Some(batch) = batch else {
-            parts.extend(replaced);
-            return Ok(());
-        };
-        if batch.num_rows() > 0 {
-            let (bytes, checksum) = part::encode(&batch)?;
-            parts.push(self.append(bytes, checksum).await?);
-        }
-        Ok(())
-    }
-
-    async fn append(&mut self, bytes: Vec<u8>, xxh3: u64) -> Result<PartRef> {
-        let part = PartRef { file: self.number, offset: self.bytes, bytes: bytes.len() as u64, xxh3 };
-        let file = match &mut self.file {
-            Some(file) => file,
-            None => self.file.insert(self.place.create(&parts_name(self.number)).await?),
-        };
-        file.write(bytes).await?;
-        self.pulse.beat();
-        self.bytes += part.bytes;
-        Ok(part)
-    }
-
-    async fn finish(self) -> Result<u64> {
-        if let Some(file) = self.file {
-            file.finish().await?;
-            self.pulse.beat();
-        }
-        Ok(self.bytes)
-    }
-}
-
-async fn read_manifest(place: &Place, epoch: u64) -> Result<Manifest> {
-    Manifest::decode(&place.get(&manifest_name(epoch)).await?)
-}
-
-/// The numbers of the checkpoints that are there, in order.
-async fn epochs(place: &Place) -> Result<Vec<u64>> {
-    Ok(place.names().await?.iter().filter_map(|name| number(name, MANIFEST)).collect())
-}
-
-fn manifest_name(epoch: u64) -> String {
-    format!("{epoch:010}{MANIFEST}")
-}
-
-fn parts_name(file: u64) -> String {
-    format!("{file:010}{PARTS}")
-}
-
-/// The number in a name that ends so.
-fn number(name: &str, end: &str) -> Option<u64> {
-    name.strip_suffix(end)?.parse().ok()
-}
-
-fn now_ms() -> i64 {
+pub(super) fn now_ms() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 

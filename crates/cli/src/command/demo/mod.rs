@@ -173,6 +173,7 @@ async fn watch_live(pipeline: &Pipeline, shop: &ShopConnector, watch: &Watch, sh
         idle_timeout: None,
         stalls: None,
         durability: None,
+        savepoints: None,
         clock: Arc::new(SystemClock),
     };
     let mut job = std::pin::pin!(job::run(graph, options, pending()));

@@ -9,7 +9,7 @@ use tidemill_runtime::graph::JobGraph;
 use tidemill_runtime::job::Durability;
 use tidemill_sql::Checkpointing;
 use tidemill_state::DataDir;
-use tidemill_state::checkpoint::{Place, Retention};
+use tidemill_state::checkpoint::{Place, Retention, Savepoint};
 
 use crate::report;
 
@@ -25,6 +25,14 @@ pub(super) struct DurableArguments {
     /// Go on from an older checkpoint where the last one is damaged
     #[arg(long, requires = "data_dir")]
     allow_older_checkpoint: bool,
+
+    /// Begin from a savepoint, where the data directory has no checkpoint yet: a folder or a URL
+    #[arg(long, value_name = "DIR|URL", requires = "data_dir")]
+    from_savepoint: Option<String>,
+
+    /// Leave out what the savepoint has for operators that the job does not have any more
+    #[arg(long, requires = "from_savepoint")]
+    allow_non_restored_state: bool,
 }
 
 impl DurableArguments {
@@ -62,13 +70,39 @@ impl DurableArguments {
         };
         let place = place(data_dir, settings)?;
         let retention = Retention(settings.retained);
-        let durability =
+        let mut durability =
             Durability::open(graph, place, retention, settings.timeout, self.allow_older_checkpoint).await?;
+        if let Some(savepoint) = &self.from_savepoint {
+            self.begin_from(savepoint, &mut durability, graph).await?;
+        }
         report::at_least_once(graph.at_least_once());
         if let Some(last) = durability.store.last().filter(|last| !last.finished()) {
             report::resumes(last.epoch(), durability.store.place());
         }
         Ok(Some(durability))
+    }
+}
+
+impl DurableArguments {
+    /// The run begins from the savepoint, unless an earlier run of the job has.
+    async fn begin_from(&self, savepoint: &str, durability: &mut Durability, graph: &JobGraph) -> Result<()> {
+        let savepoint = Savepoint::open(Place::parse(savepoint, Path::new(""))?).await?;
+        match durability.store.last() {
+            Some(last) if last.origin() == Some(savepoint.id()) => Ok(()),
+            Some(_) => Err(Error::invalid(format!(
+                "the job can't begin from '{}': it has checkpoints in '{}' that did not",
+                savepoint.place(),
+                durability.store.place()
+            ))
+            .hint(
+                "leave out --from-savepoint to go on from those, or give --data-dir a directory that is not there yet",
+            )),
+            None => {
+                let left = durability.begin_from(&savepoint, graph, self.allow_non_restored_state).await?;
+                report::begins(savepoint.epoch(), savepoint.place(), &left);
+                Ok(())
+            }
+        }
     }
 }
 

@@ -16,7 +16,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use deltalake_core::kernel::Add;
-use tidemill_core::{Error, Result};
+use tidemill_core::{Epoch, Error, Result};
 use tidemill_runtime::connector::{Commitment, WriteMode};
 use walkdir::{DirEntry, WalkDir};
 
@@ -32,10 +32,7 @@ impl DeltaSink {
     /// # Errors
     /// `Data` if a prepared file is lost: then nothing is changed.
     pub(super) async fn go_on(&mut self, commitment: &Commitment) -> Result<()> {
-        if self.table.mode == WriteMode::Overwrite {
-            return Err(Error::internal("a run that overwrites has no checkpoint to go on from"));
-        }
-        let Prepared { run, begun, epoch, files } = Prepared::decode(&self.table.path.written, commitment)?;
+        let Prepared { run, begun, epoch, files } = self.prepared_before(commitment)?;
         (self.run, self.begun, self.begun_prepared, self.epoch) = (run, begun, begun, epoch);
         self.log.refresh(&self.table.columns, self.table.mode).await?;
         let committed = self.log.committed(&self.application()).await?;
@@ -51,6 +48,37 @@ impl DeltaSink {
         // No name comes twice in a log, though its first file was taken out.
         self.begun = self.begun.max(named.last_key_value().map_or(0, |(last, _)| last + 1));
         Ok(())
+    }
+
+    /// Commits what another job had prepared, if it has not been, as that job would have; what it has written since stays.
+    ///
+    /// # Errors
+    /// `Data` if a prepared file is lost: then nothing is changed.
+    pub(super) async fn take_over(&mut self, commitment: &Commitment) -> Result<()> {
+        let Prepared { run, epoch, files, .. } = self.prepared_before(commitment)?;
+        let own = (std::mem::replace(&mut self.run, run), std::mem::replace(&mut self.epoch, epoch));
+        let done = self.commit_left(files).await;
+        (self.run, self.epoch) = own;
+        done
+    }
+
+    async fn commit_left(&mut self, files: BTreeMap<Epoch, Vec<Add>>) -> Result<()> {
+        self.log.refresh(&self.table.columns, self.table.mode).await?;
+        let committed = self.log.committed(&self.application()).await?;
+        let left: Vec<Add> =
+            files.into_iter().filter(|(of, _)| Some(*of) > committed).flat_map(|(_, adds)| adds).collect();
+        self.all_there(&left)?;
+        match left.is_empty() {
+            true => Ok(()),
+            false => self.change(left, Replaces::Nothing).await,
+        }
+    }
+
+    fn prepared_before(&self, commitment: &Commitment) -> Result<Prepared> {
+        match self.table.mode {
+            WriteMode::Overwrite => Err(Error::internal("a run that overwrites has no checkpoint to go on from")),
+            WriteMode::Append => Prepared::decode(&self.table.path.written, commitment),
+        }
     }
 
     /// Takes out of the table what was committed after the checkpoint. The files stay, for those who read an older version
@@ -77,7 +105,18 @@ impl DeltaSink {
     /// Deletes what the run has written and no entry names. Of `left`, all must be there.
     fn tidy_up(&self, left: &[Add], named: &BTreeMap<u64, Named>) -> Result<()> {
         let folder = &self.table.path.folder;
-        let left: BTreeSet<PathBuf> = left.iter().map(|add| folder.join(&add.path)).collect();
+        let left = self.all_there(left)?;
+        let came_later = |file: &&PathBuf| {
+            let number =
+                number_in(file, &self.run).filter(|number| *number >= self.begun && !named.contains_key(number));
+            number.is_some() && !left.contains(*file)
+        };
+        data_files(folder)?.iter().filter(came_later).try_for_each(|file| delete(file))
+    }
+
+    /// The files that these actions add.
+    fn all_there(&self, left: &[Add]) -> Result<BTreeSet<PathBuf>> {
+        let left: BTreeSet<PathBuf> = left.iter().map(|add| self.table.path.folder.join(&add.path)).collect();
         if let Some(lost) = left.iter().find(|file| !file.exists()) {
             return Err(Error::data(format!(
                 "the file '{}' is gone, which the run before had written and not yet committed",
@@ -87,12 +126,7 @@ impl DeltaSink {
                 "put it back under this name; without it the job can only begin anew, with a new --data-dir and table",
             ));
         }
-        let came_later = |file: &&PathBuf| {
-            let number =
-                number_in(file, &self.run).filter(|number| *number >= self.begun && !named.contains_key(number));
-            number.is_some() && !left.contains(*file)
-        };
-        data_files(folder)?.iter().filter(came_later).try_for_each(|file| delete(file))
+        Ok(left)
     }
 }
 

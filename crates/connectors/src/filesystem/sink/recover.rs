@@ -39,17 +39,7 @@ impl Recovered<'_> {
     /// # Errors
     /// `Data` if a prepared part is lost: then nothing is changed.
     pub fn go_back_to(&self, prepared: &Prepared) -> Result<()> {
-        if let Some(lost) = prepared.parts.iter().find(|part| !part.exists()) {
-            return Err(Error::data(format!(
-                "the file '{}' is gone, which the run before had written and not yet shown",
-                lost.staged().display()
-            ))
-            .hint(format!(
-                "put it back under this name, or as '{}'; if it was shown after all and its rows were taken from there, \
-                 an empty file will do, which may go once the run goes on",
-                lost.visible().display()
-            )));
-        }
+        complete(prepared)?;
         let mut files = vec![];
         visit(self.folder, &self.heads, &mut files)?;
         let mut changed = BTreeSet::new();
@@ -59,11 +49,7 @@ impl Recovered<'_> {
                 changed.extend(file.parent());
             }
         }
-        for part in &prepared.parts {
-            part.publish()?;
-            changed.insert(part.folder());
-        }
-        changed.into_iter().try_for_each(sync_folder)
+        show(prepared, changed)
     }
 
     /// Whether the run wrote the file, and the commitment does not cover it.
@@ -74,6 +60,40 @@ impl Recovered<'_> {
         let is_of_run = part == Part::new(part.folder(), &prepared.run, number, self.extension);
         is_of_run && if staged.is_some() { !prepared.parts.contains(&part) } else { number >= prepared.begun }
     }
+}
+
+/// Makes visible what another job had prepared, and leaves alone what it has written since.
+///
+/// # Errors
+/// `Data` if a prepared part is lost: then nothing is changed.
+pub fn adopt(prepared: &Prepared) -> Result<()> {
+    complete(prepared)?;
+    show(prepared, BTreeSet::new())
+}
+
+/// Makes sure that no prepared part is lost.
+fn complete(prepared: &Prepared) -> Result<()> {
+    if let Some(lost) = prepared.parts.iter().find(|part| !part.exists()) {
+        return Err(Error::data(format!(
+            "the file '{}' is gone, which the run before had written and not yet shown",
+            lost.staged().display()
+        ))
+        .hint(format!(
+            "put it back under this name, or as '{}'; if it was shown after all and its rows were taken from there, \
+                 an empty file will do, which may go once the run goes on",
+            lost.visible().display()
+        )));
+    }
+    Ok(())
+}
+
+/// Makes visible what was prepared; folders that have `changed` before are synced, too.
+fn show<'a>(prepared: &'a Prepared, mut changed: BTreeSet<&'a Path>) -> Result<()> {
+    for part in &prepared.parts {
+        part.publish()?;
+        changed.insert(part.folder());
+    }
+    changed.into_iter().try_for_each(sync_folder)
 }
 
 /// Finds the files of a table; a folder that is gone has none.

@@ -17,7 +17,7 @@ fn an_epoch_is_stored_when_every_subtask_has_passed_it_and_rests_until_sinks_hav
     assert_eq!(epochs.on(Event::Tick), []);
     assert_eq!(epochs.on(Event::Stored(Epoch(8))), [Action::Commit(Epoch(8))]);
     assert_eq!(epochs.on(Event::Tick), []);
-    assert_eq!(epochs.on(Event::Committed(1, Epoch(8))), []);
+    assert_eq!(epochs.on(Event::Committed(1, Epoch(8))), [Action::Complete(Epoch(8))]);
     assert_eq!(epochs.on(Event::Tick), [Action::Begin(Epoch(9))]);
 }
 
@@ -40,7 +40,7 @@ fn the_end_is_an_epoch_that_sinks_pass_by_command() {
     let store = |epoch, closing| Action::Store { epoch: Epoch(epoch), finished: true, closing };
     assert_eq!(epochs.on(Event::Passed(1, Epoch(1))), [store(1, false)]);
     assert_eq!(epochs.on(Event::Stored(Epoch(1))), [Action::Commit(Epoch(1))]);
-    assert_eq!(epochs.on(Event::Committed(1, Epoch(1))), [store(2, true)]);
+    assert_eq!(epochs.on(Event::Committed(1, Epoch(1))), [Action::Complete(Epoch(1)), store(2, true)]);
     assert_eq!(epochs.on(Event::Stored(Epoch(2))), [Action::Close]);
 }
 
@@ -52,9 +52,27 @@ fn a_stop_waits_for_the_epoch_under_way_and_then_for_one_of_its_own() {
     epochs.on(Event::Passed(0, Epoch(1)));
     epochs.on(Event::Passed(1, Epoch(1)));
     epochs.on(Event::Stored(Epoch(1)));
-    assert_eq!(epochs.on(Event::Committed(1, Epoch(1))), [Action::BeginLast(Epoch(2))]);
+    let last = [Action::Complete(Epoch(1)), Action::BeginLast(Epoch(2))];
+    assert_eq!(epochs.on(Event::Committed(1, Epoch(1))), last);
     // Without checkpoints nothing is there to be gone on from: all that was read is committed.
     assert_eq!(Epochs::new(&[false, true], false, Epoch(0)).on(Event::Stop), [Action::StopSources]);
+}
+
+#[test]
+fn an_epoch_that_is_asked_for_begins_behind_the_one_under_way() {
+    let mut epochs = Epochs::new(&[true], true, Epoch(0));
+    assert_eq!(epochs.on(Event::Asked), [Action::Begin(Epoch(1))], "none is under way");
+    assert_eq!(epochs.on(Event::Asked), []);
+    epochs.on(Event::Passed(0, Epoch(1)));
+    epochs.on(Event::Stored(Epoch(1)));
+    let next = [Action::Complete(Epoch(1)), Action::Begin(Epoch(2))];
+    assert_eq!(epochs.on(Event::Committed(0, Epoch(1))), next);
+    epochs.on(Event::Passed(0, Epoch(2)));
+    epochs.on(Event::Stored(Epoch(2)));
+    assert_eq!(epochs.on(Event::Committed(0, Epoch(2))), [Action::Complete(Epoch(2))], "it was asked for once");
+    // A run that ends, or is to stop, begins none for whoever asks.
+    epochs.on(Event::Stop);
+    assert_eq!(epochs.on(Event::Asked), []);
 }
 
 /// How many worlds each test draws.

@@ -28,6 +28,9 @@ fn manifest(sections: &[(i64, &[PartRef])], files: &[(u64, u64)]) -> Manifest {
         created_ms: 0,
         finished: false,
         plan: String::new(),
+        operators: BTreeMap::new(),
+        origin: None,
+        savepoint: None,
         files: files.iter().copied().collect(),
         state: [("a".to_owned(), sections.iter().map(section).collect())].into(),
     }

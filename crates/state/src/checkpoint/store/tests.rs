@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use tempfile::tempdir;
 
 use super::*;
+use crate::section::Section;
 
 mod faults;
 

@@ -161,3 +161,33 @@ async fn a_damaged_commitment_is_an_error() {
     let error = recover(folder.path(), false, &Commitment(b"tidemill parts 1\n".to_vec())).await.err().unwrap();
     assert_eq!(error.kind(), ErrorKind::Data);
 }
+
+/// A job begins from a savepoint of another, which was killed between prepare and commit, or goes on.
+#[tokio::test]
+async fn what_another_job_had_prepared_is_adopted_and_what_it_writes_since_is_left_alone() {
+    for goes_on in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut first = open(folder.path(), true);
+        write_epoch(&mut *first, 1, [0, 10]).await;
+        first.write(&batch([20])).await.unwrap();
+        first.prepare(Epoch(2)).await.unwrap();
+        let commitment = first.commitment();
+        if goes_on {
+            first.commit(Epoch(2)).await.unwrap();
+        }
+        // Twice: the next job may be killed before its first checkpoint.
+        for _ in 0..2 {
+            open(folder.path(), true).adopt(&commitment).await.unwrap();
+            assert_eq!(values(folder.path()), [0, 10, 20]);
+        }
+        let mut next = open(folder.path(), true);
+        next.adopt(&commitment).await.unwrap();
+        write_epoch(&mut *next, 3, [100]).await;
+        if goes_on {
+            write_epoch(&mut *first, 3, [30]).await;
+            assert_eq!(values(folder.path()), [0, 10, 20, 30, 100]);
+        } else {
+            assert_eq!(values(folder.path()), [0, 10, 20, 100]);
+        }
+    }
+}

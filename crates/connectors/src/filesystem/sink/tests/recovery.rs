@@ -280,3 +280,44 @@ async fn a_damaged_commitment_changes_nothing() {
     }
     assert_eq!(files(folder.path(), true), before);
 }
+
+/// A job begins from a savepoint of another, which was killed between prepare and commit, or goes on.
+#[tokio::test]
+async fn what_another_job_had_prepared_is_adopted_and_what_it_writes_since_is_left_alone() {
+    for partitioned in [false, true] {
+        for goes_on in [false, true] {
+            let folder = tempfile::tempdir().unwrap();
+            let out = folder.path();
+            let mut first = open(out, partitioned);
+            prepare(&mut *first, 1, 0..2).await;
+            first.commit(Epoch(1)).await.unwrap();
+            let commitment = prepare(&mut *first, 2, 2..4).await;
+            write(&mut *first, 4..5).await;
+            if goes_on {
+                first.commit(Epoch(2)).await.unwrap();
+            }
+            // Twice: the next job may be killed before its first checkpoint.
+            for _ in 0..2 {
+                open(out, partitioned).adopt(&commitment).await.unwrap();
+                assert_eq!(values(out), [0, 1, 2, 3]);
+                assert_eq!(files(out, true).len(), 1, "what is not in the savepoint");
+            }
+            let mut next = open(out, partitioned);
+            next.adopt(&commitment).await.unwrap();
+            prepare(&mut *next, 3, 10..12).await;
+            next.commit(Epoch(3)).await.unwrap();
+            prepare(&mut *first, 3, 5..6).await;
+            first.commit(Epoch(3)).await.unwrap();
+            assert_eq!(values(out), [0, 1, 2, 3, 4, 5, 10, 11]);
+            assert_eq!(names(out).0.len(), 2, "each has names of its own");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_part_that_another_job_had_prepared_and_that_is_gone_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let commitment = prepare(&mut *open(&folder.path().join("a"), false), 1, 0..2).await;
+    let error = open(&folder.path().join("b"), false).adopt(&commitment).await.unwrap_err();
+    assert!(error.message().contains(" is gone, which the run before had written and not yet shown"), "{error}");
+}

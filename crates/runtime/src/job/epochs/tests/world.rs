@@ -110,6 +110,7 @@ enum Step {
     Land,
     TellStored,
     Tick,
+    Ask,
     Stop,
     Kill,
 }
@@ -247,7 +248,7 @@ impl World {
         if steps.is_empty() {
             return steps;
         }
-        steps.push(Step::Tick);
+        steps.extend([Step::Tick, Step::Ask]);
         if !run.stop_asked && self.stops < 2 {
             steps.push(Step::Stop);
         }
@@ -273,6 +274,7 @@ impl World {
                 }
             }
             Step::Tick => run.event(Event::Tick, self.fault),
+            Step::Ask => run.event(Event::Asked, self.fault),
             Step::Stop => {
                 run.stop_asked = true;
                 run.event(Event::Stop, self.fault);
@@ -401,6 +403,7 @@ impl Run {
                     }
                 }
                 Action::Commit(_) if fault == Some(Fault::CommitBeforeStored) => {}
+                Action::Complete(_) => {}
                 Action::Prepare(subtask, _) => {
                     let sinks_begin = self.sources.len();
                     self.sinks[subtask - sinks_begin].commands.push_back(action);

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use futures::StreamExt;
 use futures::future::pending;
 use futures::stream::BoxStream;
 use object_store::path::Path as Key;
