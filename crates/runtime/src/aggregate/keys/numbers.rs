@@ -47,6 +47,13 @@ impl Numbers {
         }
     }
 
+    /// The number that stands where one with this hash is looked for first: it may be another one's.
+    #[inline]
+    pub(super) fn candidate(&self, hash: u32) -> Option<usize> {
+        let place = self.places.get(hash as usize & self.places.len().wrapping_sub(1))?;
+        (place.next as usize).checked_sub(1)
+    }
+
     fn grow(&mut self) -> Result<()> {
         if self.count >= u32::MAX - 1 {
             return Err(Error::unavailable("there are more than 4,294,967,294 groups"));

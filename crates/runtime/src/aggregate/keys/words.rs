@@ -8,6 +8,7 @@
 //! A text of up to 12 bytes is its own view, length and bytes; of a longer one the view says the length, the first four
 //! bytes, and the place where [`LongTexts`] keeps it, the same for all texts that are equal.
 
+use std::hint::black_box;
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayData, ArrayRef, AsArray, StringViewArray, make_array};
@@ -20,6 +21,12 @@ use super::texts::LongTexts;
 
 /// The longest text that stands in its view.
 const INLINE_BYTES: u32 = 12;
+
+/// So many rows are looked at before their keys are found: what they need stays in the nearest cache until then.
+const BLOCK_ROWS: usize = 256;
+
+/// So many keys are in a cache anyway.
+const CACHED_KEYS: usize = if cfg!(test) { 2 } else { 8 * 1024 };
 
 /// Keys that are words.
 pub(crate) trait WordKeys: Send {
@@ -168,12 +175,19 @@ impl<const W: usize> WordKeys for Words<W> {
         }
         numbers.clear();
         numbers.reserve(rows);
-        for row in &self.rows {
-            let (number, new) = self.numbers.find_or_add(hash(row), |number| equal(&self.keys[number], row))?;
-            if new {
-                self.keys.push(*row);
+        let mut hashes = [0; BLOCK_ROWS];
+        for rows in self.rows.chunks(BLOCK_ROWS) {
+            hashes.iter_mut().zip(rows).for_each(|(of_row, row)| *of_row = hash(row));
+            if self.keys.len() > CACHED_KEYS {
+                look_ahead(&self.numbers, &self.keys, &hashes[..rows.len()]);
             }
-            numbers.push(number);
+            for (row, &hash) in rows.iter().zip(&hashes) {
+                let (number, new) = self.numbers.find_or_add(hash, |number| equal(&self.keys[number], row))?;
+                if new {
+                    self.keys.push(*row);
+                }
+                numbers.push(number);
+            }
         }
         Ok(())
     }
@@ -190,6 +204,13 @@ impl<const W: usize> WordKeys for Words<W> {
         self.numbers.clear();
         Ok(columns)
     }
+}
+
+/// Reads what finding keys with these hashes will read first: without a branch between them the reads of many rows are under
+/// way at once, where those of one row would be waited for before the next.
+fn look_ahead<const W: usize>(numbers: &Numbers, keys: &[[u64; W]], hashes: &[u32]) {
+    let word = |&hash: &u32| numbers.candidate(hash).and_then(|number| keys.get(number)).map_or(0, |key| key[W - 1]);
+    black_box(hashes.iter().map(word).fold(0, |all, word| all ^ word));
 }
 
 /// All words are compared, without a branch a word.

@@ -3,7 +3,9 @@
 mod dealt;
 mod snapshot;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
+use std::hint::black_box;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, RecordBatch, UInt32Array};
@@ -32,6 +34,12 @@ pub(super) type SessionId = u32;
 pub const fn session_reach_ms(gap_ms: i64) -> i64 {
     gap_ms.saturating_mul(16)
 }
+
+/// So many rows are looked at before they are judged: what they need stays in the nearest cache until then.
+const BLOCK_ROWS: usize = 256;
+
+/// So many sessions are in a cache anyway.
+const CACHED_SESSIONS: usize = if cfg!(test) { 2 } else { 8 * 1024 };
 
 /// What became of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,7 +101,7 @@ pub(super) struct Sessions {
     sessions: Vec<Session>,
     free: Vec<SessionId>,
     /// By when it ends or takes no more rows, as it was once; checked against how it is when that is due.
-    due: BTreeMap<i64, Vec<SessionId>>,
+    due: BinaryHeap<Reverse<(i64, SessionId)>>,
     /// Those that have got rows since it was last asked, if somebody does.
     changed: BTreeSet<SessionId>,
     unsaved: Unsaved,
@@ -114,7 +122,7 @@ impl Sessions {
             by_key: vec![],
             sessions: vec![],
             free: vec![],
-            due: BTreeMap::new(),
+            due: BinaryHeap::new(),
             changed: BTreeSet::new(),
             unsaved: Unsaved::default(),
             key_numbers: vec![],
@@ -137,11 +145,25 @@ impl Sessions {
         let keys = self.keys.as_ref().map_or(1, Keys::len);
         self.by_key.resize(keys.max(self.by_key.len()), NONE);
         let key_numbers = std::mem::take(&mut self.key_numbers);
-        let rows = key_numbers.iter().zip(times).zip(watermarks);
-        let verdicts = rows.map(|((&key, &time), &watermark)| self.assign_row(key, time, Watermark(watermark)));
-        let verdicts = verdicts.collect();
+        let mut verdicts = Vec::with_capacity(times.len());
+        let mut rows = times.iter().zip(watermarks);
+        for keys in key_numbers.chunks(BLOCK_ROWS) {
+            self.look_ahead(keys);
+            for (&key, (&time, &watermark)) in keys.iter().zip(&mut rows) {
+                verdicts.push(self.assign_row(key, time, Watermark(watermark)));
+            }
+        }
         self.key_numbers = key_numbers;
         Ok(verdicts)
+    }
+
+    /// Reads what judging rows with these keys will read first: without a branch between them the reads of many rows are
+    /// under way at once, where those of one row would be waited for before the next.
+    fn look_ahead(&self, keys: &[usize]) {
+        if self.sessions.len() > CACHED_SESSIONS {
+            let end = |&key: &usize| self.sessions.get(self.by_key[key] as usize).map_or(0, |s| s.window.end_ms);
+            black_box(keys.iter().map(end).fold(0, |all, end| all ^ end));
+        }
     }
 
     fn assign_row(&mut self, key: usize, time_ms: i64, clock: Watermark) -> Verdict {
@@ -204,7 +226,7 @@ impl Sessions {
             }
         };
         self.by_key[key] = id;
-        self.due.entry(window.end_ms).or_default().push(id);
+        self.due.push(Reverse((window.end_ms, id)));
         self.unsaved.session(id);
         id
     }
@@ -242,7 +264,7 @@ impl Sessions {
         session.window = window;
         if later && session.state == State::Fired {
             session.state = State::Open;
-            self.due.entry(window.end_ms).or_default().push(id);
+            self.due.push(Reverse((window.end_ms, id)));
         }
     }
 
@@ -281,25 +303,24 @@ impl Sessions {
     /// behind the allowed lateness take no more rows.
     pub(super) fn close(&mut self, watermark: Watermark) -> Vec<SessionId> {
         let mut complete = vec![];
-        while let Some(entry) = self.due.first_entry().filter(|entry| watermark.closes(*entry.key())) {
-            for id in entry.remove() {
-                let Session { window, state, .. } = &mut self.sessions[id as usize];
-                let before = *state;
-                if *state == State::Open && watermark.closes(window.end_ms) {
-                    *state = State::Fired;
-                    self.changed.remove(&id);
-                    complete.push(id);
-                }
-                let last_ms = window.end_ms.saturating_add(self.lateness_ms);
-                match *state {
-                    State::Open => self.due.entry(window.end_ms).or_default().push(id),
-                    State::Fired if watermark.closes(last_ms) => *state = State::Done,
-                    State::Fired => self.due.entry(last_ms).or_default().push(id),
-                    State::Done | State::Merged(_) | State::Free => {}
-                }
-                if *state != before {
-                    self.unsaved.session(id);
-                }
+        while let Some(&Reverse((_, id))) = self.due.peek().filter(|Reverse((due_ms, _))| watermark.closes(*due_ms)) {
+            self.due.pop();
+            let Session { window, state, .. } = &mut self.sessions[id as usize];
+            let before = *state;
+            if *state == State::Open && watermark.closes(window.end_ms) {
+                *state = State::Fired;
+                self.changed.remove(&id);
+                complete.push(id);
+            }
+            let last_ms = window.end_ms.saturating_add(self.lateness_ms);
+            match *state {
+                State::Open => self.due.push(Reverse((window.end_ms, id))),
+                State::Fired if watermark.closes(last_ms) => *state = State::Done,
+                State::Fired => self.due.push(Reverse((last_ms, id))),
+                State::Done | State::Merged(_) | State::Free => {}
+            }
+            if *state != before {
+                self.unsaved.session(id);
             }
         }
         complete
@@ -324,8 +345,7 @@ impl Sessions {
             }
         }
         // An end that was superseded may still name a session: keep it until then.
-        self.due.values_mut().for_each(|ids| ids.retain(|&id| kept[id as usize]));
-        self.due.retain(|_, ids| !ids.is_empty());
+        self.due.retain(|Reverse((_, id))| kept[*id as usize]);
         for (id, kept) in kept.into_iter().enumerate() {
             if !kept && self.sessions[id].state != State::Free {
                 self.sessions[id] = Session::FREE;

@@ -1,5 +1,6 @@
 //! What snapshots hold of sessions: their keys, in the order of their numbers, and the sessions, in pages.
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, Int64Array, RecordBatch, UInt8Array, UInt32Array};
@@ -188,7 +189,7 @@ impl Sessions {
             }
         };
         if let Some(due_ms) = due_ms {
-            self.due.entry(due_ms).or_default().push(id);
+            self.due.push(Reverse((due_ms, id)));
         }
         let first = self.by_key.get_mut(key as usize);
         let first = first.ok_or_else(|| damaged(SESSIONS, "holds a session without its key"))?;
