@@ -10,7 +10,7 @@ use arrow::compute::concat_batches;
 use tidemill_core::{Error, Result};
 use tidemill_state::{Section, State, StateChanges};
 
-use super::{Pane, WindowAggregate};
+use super::{Pane, WindowAggregate, weight};
 use crate::operator::fitting;
 use crate::operator::noted::Noted;
 use crate::window::Window;
@@ -82,8 +82,9 @@ impl WindowAggregate {
             let parts = fitting(PANE, parts, &self.partials)?;
             parts.iter().for_each(|part| self.mark_stragglers(pane_ms, part));
             let rows = parts.iter().map(|part| part.num_rows()).sum();
-            // How many of them compacting would leave is not known.
-            let pane = Pane { rows, compacted_rows: rows / 2, saved_parts: parts.len(), parts };
+            let weight = parts.iter().map(weight).sum();
+            // What of it compacting would leave is not known.
+            let pane = Pane { rows, weight, compacted_weight: weight / 2, saved_parts: parts.len(), parts };
             self.panes.insert(pane_ms, pane);
         }
         for (end_ms, results) in state.take_all(TOLD)? {
