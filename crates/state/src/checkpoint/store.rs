@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use arrow::array::RecordBatch;
 use futures::{StreamExt, TryStreamExt, stream};
@@ -11,9 +11,10 @@ use tidemill_core::{Epoch, Error, ErrorKind, Result};
 use super::chains::{self, Chain, Link};
 use super::manifest::{FORMAT, Manifest, Owner, PartRef, SectionParts};
 use super::part;
-use super::place::{Growing, Place};
+use super::place::{Growing, Place, blocking};
 use super::pulse::Pulse;
 use crate::section::{Rows, Section, State, StateChanges};
+use crate::spill::{SpillFolder, SpillWriter, SpilledRows};
 use crate::upserts;
 
 const MANIFEST: &str = ".manifest";
@@ -31,6 +32,8 @@ pub struct Snapshot {
     pub finished: bool,
     /// What has changed since the snapshot before; owners that are not named are as they were.
     pub changes: Vec<(Owner, StateChanges)>,
+    /// The longest that a task took no row because of the cut.
+    pub longest_pause: Duration,
 }
 
 /// How many checkpoints are kept.
@@ -51,6 +54,8 @@ pub struct Summary {
     pub epoch: Epoch,
     /// Its manifest, or why that can't be read.
     pub manifest: Result<Manifest>,
+    /// The bytes that were written for it, parts and manifest; 0 where the manifest can't be read.
+    pub written_bytes: u64,
 }
 
 /// The checkpoints of one job in one place.
@@ -63,13 +68,21 @@ pub struct CheckpointStore {
     /// The checkpoints that are kept, the last one last.
     kept: Vec<Manifest>,
     pulse: Pulse,
+    /// Where state that is read is put, if not into memory.
+    spill: Option<SpillFolder>,
 }
 
 impl CheckpointStore {
     /// The checkpoints in `place` of the job that `plan` tells in words, of which `retention` are kept.
     #[must_use]
     pub fn new(place: Place, retention: Retention, plan: String) -> Self {
-        Self { place, retention, plan, kept: vec![], pulse: Pulse::default() }
+        Self { place, retention, plan, kept: vec![], pulse: Pulse::default(), spill: None }
+    }
+
+    /// The same; the state that it reads goes into files of `folder` instead of into memory.
+    #[must_use]
+    pub fn spilling(self, folder: SpillFolder) -> Self {
+        Self { spill: Some(folder), ..self }
     }
 
     /// Where they are.
@@ -92,7 +105,7 @@ impl CheckpointStore {
         let epochs = epochs(place).await?;
         let mut found = vec![];
         for epoch in epochs {
-            found.push(Summary { epoch: Epoch(epoch), manifest: read_manifest(place, epoch).await });
+            found.push(summary(place, epoch).await);
         }
         Ok(found)
     }
@@ -160,21 +173,38 @@ impl CheckpointStore {
             return Err(self.foreign(&manifest));
         }
         let mut state: BTreeMap<Owner, State> = BTreeMap::new();
-        let sections = manifest.state.iter().flat_map(|(owner, sections)| {
+        let mut alike: Vec<(&Owner, &[SectionParts])> = vec![];
+        for (owner, sections) in &manifest.state {
             state.insert(owner.clone(), State::default());
-            sections.iter().map(move |section| (owner, section))
-        });
-        let sections: Vec<(&Owner, &SectionParts)> = sections.collect();
-        let read = sections.into_iter().map(|(owner, section)| async move {
-            let name = Section { name: section.name.clone().into(), number: section.number };
-            Ok::<_, Error>((owner.clone(), name, self.read_parts(&section.parts).await?))
+            alike.extend(sections.chunk_by(|a, b| a.name == b.name).map(|sections| (owner, sections)));
+        }
+        let read = alike.into_iter().map(|(owner, sections)| async move {
+            Ok::<_, Error>((owner.clone(), self.read_sections(sections).await?))
         });
         let mut read = stream::iter(read).buffer_unordered(READS);
-        while let Some((owner, section, batches)) = read.try_next().await? {
-            state.entry(owner).or_default().insert(section, batches.into_iter().map(Rows::Here).collect());
+        while let Some((owner, sections)) = read.try_next().await? {
+            let of_owner = state.entry(owner).or_default();
+            sections.into_iter().for_each(|(section, rows)| of_owner.insert(section, rows));
         }
         drop(read);
         Ok((manifest, state))
+    }
+
+    /// Sections of one name, into one file where they are not to be in memory.
+    async fn read_sections(&self, sections: &[SectionParts]) -> Result<Vec<(Section, Vec<Rows>)>> {
+        let mut file = self.spill.as_ref().map(SpillFolder::file).transpose()?;
+        let mut read = vec![];
+        for SectionParts { name, number, parts, .. } in sections {
+            let mut rows = vec![];
+            for part in parts {
+                rows.push(match &mut file {
+                    None => Rows::Here(self.read_part(*part).await?),
+                    Some(file) => Rows::Spilled(self.spill_part(*part, file).await?),
+                });
+            }
+            read.push((Section { name: name.clone().into(), number: *number }, rows));
+        }
+        Ok(read)
     }
 
     async fn read_parts(&self, parts: &[PartRef]) -> Result<Vec<RecordBatch>> {
@@ -184,7 +214,16 @@ impl CheckpointStore {
     async fn read_part(&self, part: PartRef) -> Result<RecordBatch> {
         let name = parts_name(part.file);
         let bytes = self.place.get_range(&name, part.offset, part.bytes).await?;
-        part::decode(&bytes, part.xxh3).map_err(|e| e.context(name))
+        // On a thread of its own, as many as are read at once: a large state is much to decode.
+        blocking(move || part::decode(&bytes, part.xxh3)).await.map_err(|e| e.context(name))
+    }
+
+    /// Puts a part into a file as it is.
+    async fn spill_part(&self, part: PartRef, file: &mut SpillWriter) -> Result<SpilledRows> {
+        let name = parts_name(part.file);
+        let bytes = self.place.get_range(&name, part.offset, part.bytes).await?;
+        part::check(&bytes, part.xxh3).map_err(|e| e.context(name))?;
+        file.append(&bytes, part.xxh3)
     }
 
     /// Says where the job differs from the one that wrote the checkpoint.
@@ -241,7 +280,7 @@ impl CheckpointStore {
     /// # Errors
     /// `Unavailable` if the place can't be written, or another job writes there.
     pub async fn write(&mut self, snapshot: Snapshot) -> Result<Written> {
-        let Snapshot { epoch: Epoch(epoch), finished, changes } = snapshot;
+        let Snapshot { epoch: Epoch(epoch), finished, changes, longest_pause } = snapshot;
         let last = self.kept.last();
         let chains = chains::next(last, changes);
         let mut writer = PartsWriter { place: &self.place, pulse: &self.pulse, file: None, number: epoch, bytes: 0 };
@@ -269,6 +308,7 @@ impl CheckpointStore {
             epoch,
             created_ms: now_ms(),
             finished,
+            longest_pause_us: u64::try_from(longest_pause.as_micros()).unwrap_or(u64::MAX),
             plan: self.plan.clone(),
             files,
             state,
@@ -375,6 +415,13 @@ impl PartsWriter<'_> {
         }
         Ok(self.bytes)
     }
+}
+
+async fn summary(place: &Place, epoch: u64) -> Summary {
+    let read = place.get(&manifest_name(epoch)).await;
+    let read = read.and_then(|text| Ok((Manifest::decode(&text)?, text.len() as u64)));
+    let written_bytes = read.as_ref().map_or(0, |(manifest, bytes)| manifest.part_bytes() + bytes);
+    Summary { epoch: Epoch(epoch), manifest: read.map(|(manifest, _)| manifest), written_bytes }
 }
 
 async fn read_manifest(place: &Place, epoch: u64) -> Result<Manifest> {
