@@ -14,11 +14,14 @@ CREATE TABLE changes (id BIGINT, ts AS TO_TIMESTAMP_LTZ(1767225600000 + id, 3), 
 CREATE TABLE sessions (account BIGINT, window_start TIMESTAMP(3), window_end TIMESTAMP(3), events BIGINT, total BIGINT)
   WITH ('connector' = 'blackhole');
 
+CREATE VIEW visits AS
+SELECT id AS account, ts FROM fill
+UNION ALL
+SELECT MOD(id * 7919, CAST($keys AS BIGINT)) AS account, ts FROM changes;
+
 INSERT INTO sessions
 SELECT account, window_start, window_end, COUNT(*), SUM(account)
-FROM TABLE(SESSION(
-  (SELECT id AS account, ts FROM fill UNION ALL SELECT MOD(id * 7919, $keys) AS account, ts FROM changes)
-  PARTITION BY account, DESCRIPTOR(ts), INTERVAL '30' DAY))
+FROM TABLE(SESSION(TABLE visits PARTITION BY account, DESCRIPTOR(ts), INTERVAL '30' DAY))
 GROUP BY account, window_start, window_end;
 
 -- Tells that the job runs.
