@@ -12,6 +12,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
 use tidemill_tests::folder::{fresh, names};
 use tidemill_tests::program::{Finished, Program};
 
@@ -221,6 +222,41 @@ fn an_older_checkpoint_is_taken_only_if_that_is_allowed_and_files_since_are_take
     let older = run(folder, &[&RUN[..], &["--allow-older-checkpoint"]].concat());
     assert_eq!(older.code, Some(0), "{}", older.stderr);
     assert_eq!(copied(folder), all_numbers());
+}
+
+#[test]
+fn what_checkpoints_have_cost_is_told_to_scripts() {
+    let folder = fresh();
+    let folder = folder.path();
+    fs::write(folder.join("q.sql"), numbers("SET 'state.checkpoints.num-retained' = '100';")).unwrap();
+    assert_eq!(run(folder, &RUN).code, Some(0));
+    let ls = ["checkpoints", "ls", "--data-dir", "data", "--output", "json"];
+    let listed = run(folder, &ls);
+    assert_eq!(listed.code, Some(0), "{}", listed.stderr);
+    let checkpoints: Vec<Value> = listed.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(checkpoints.len() > 3, "{}", listed.stdout);
+    let bytes_of = |file: String| {
+        let file = folder.join("data/checkpoints").join(file);
+        fs::metadata(file).map_or(0, |metadata| metadata.len())
+    };
+    for checkpoint in &checkpoints {
+        let epoch = checkpoint["checkpoint"].as_u64().unwrap();
+        let written = bytes_of(format!("{epoch:010}.parts")) + bytes_of(format!("{epoch:010}.manifest"));
+        assert_eq!(checkpoint["written_bytes"].as_u64(), Some(written), "{checkpoint}");
+        // Nothing was processed before the first, which says where sinks will write; behind the last nothing is.
+        let pause_ms = checkpoint["longest_pause_ms"].as_f64().unwrap();
+        assert!(pause_ms > 0.0 || epoch == 0 || checkpoint["finished"] == true, "{checkpoint}");
+        assert!(checkpoint["time"].as_str().unwrap().ends_with('Z') && checkpoint["state_bytes"].is_u64());
+    }
+    let last = checkpoints.last().unwrap();
+    assert_eq!(last["finished"], true);
+
+    let manifest = format!("data/checkpoints/{:010}.manifest", last["checkpoint"].as_u64().unwrap());
+    fs::write(folder.join(manifest), "cut off").unwrap();
+    let listed = run(folder, &ls);
+    assert_eq!(listed.code, Some(1));
+    let damaged: Value = serde_json::from_str(listed.stdout.lines().last().unwrap()).unwrap();
+    assert!(damaged["error"].as_str().unwrap().starts_with("the manifest is damaged"), "{damaged}");
 }
 
 #[test]

@@ -7,18 +7,21 @@ mod answer;
 mod contender;
 mod data;
 mod events;
+mod limit;
 mod measure;
 mod options;
 mod report;
+mod state;
+mod work;
 mod workload;
 
 use std::env;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use self::contender::{Contender, Inputs};
 use self::options::Options;
 use self::report::Result as Measured;
-use self::workload::{Program, Workload};
+use self::workload::{Program, WORKLOADS, Workload};
 use crate::checkout::Checkout;
 use crate::{Outcome, process};
 
@@ -28,18 +31,34 @@ pub(crate) fn run(checkout: &Checkout, arguments: &[&str]) -> Outcome {
         Some(binary) => binary.clone(),
         None => build(checkout)?,
     };
-    let data = data::ready(checkout, &tidemill, options.events)?;
-    println!("{} events in {}, the median of {}", options.events, data.display(), options.runs);
-    let inputs = Inputs { tidemill, data, events: options.events };
-    let mut missed = vec![];
-    for workload in &options.workloads {
-        let results = measured(workload, &options, &inputs, checkout)?;
-        missed.extend(report::print(workload, &results, options.events));
+    let mut missed = timed(&options, &tidemill, checkout)?;
+    for workload in state::WORKLOADS.iter().filter(|workload| options.asks_for(workload.name)) {
+        missed.extend(state::run(workload, &options, &tidemill, checkout)?);
+    }
+    for workload in limit::WORKLOADS.iter().filter(|workload| options.asks_for(workload.name)) {
+        missed.extend(limit::run(workload, &options, &tidemill, checkout)?);
     }
     if options.check && !missed.is_empty() {
         return Err(format!("\nmissed:\n  {}", missed.join("\n  ")));
     }
     Ok(())
+}
+
+/// Runs the workloads that are compared with others, and returns the reaches that are missed.
+fn timed(options: &Options, tidemill: &Path, checkout: &Checkout) -> Result<Vec<String>, String> {
+    let workloads: Vec<&Workload> = WORKLOADS.iter().filter(|workload| options.asks_for(workload.name)).collect();
+    if workloads.is_empty() {
+        return Ok(vec![]);
+    }
+    let data = data::ready(checkout, tidemill, options.events)?;
+    println!("{} events in {}, the median of {}", options.events, data.display(), options.runs);
+    let inputs = Inputs { tidemill: tidemill.to_owned(), data, events: options.events };
+    let mut missed = vec![];
+    for workload in workloads {
+        let results = measured(workload, options, &inputs, checkout)?;
+        missed.extend(report::print(workload, &results, options.events));
+    }
+    Ok(missed)
 }
 
 /// Builds the release binary, into the target folder that this program is in.
@@ -57,8 +76,7 @@ fn measured(
     inputs: &Inputs,
     checkout: &Checkout,
 ) -> Result<Vec<Measured>, String> {
-    let always = [Program::Tidemill, Program::Checkpointed];
-    let asked = |program: &Program| always.contains(program) || options.peers.contains(program);
+    let asked = |program: &Program| program.is_tidemill() || options.peers.contains(program);
     let mut contenders = vec![];
     for program in Program::ALL.into_iter().filter(asked) {
         contenders.extend(Contender::of(program, workload, inputs, checkout)?);

@@ -95,7 +95,7 @@ pub async fn run(graph: JobGraph, options: RunOptions, stop: impl Future<Output 
         begun = checkpoints.begin(&sinks) => begun?,
         () = &mut stop => return Ok(Outcome { stopped: true, was_finished: false, metrics: graph.metrics }),
     }
-    job.spawn(&graph, &run, sinks, &line)?;
+    job.spawn(&graph, &run, sinks, &line).await?;
     drop(line);
 
     let mut epochs = Epochs::new(&job.sinks_among_subtasks(), checkpoints.is_durable(), checkpoints.epoch());

@@ -142,7 +142,8 @@ impl<O: Operator> Twins<O> {
             written += rows;
         }
         if let Some(checkpoints) = &mut self.checkpoints {
-            let snapshot = Snapshot { epoch, finished: false, changes: vec![(OWNER.to_owned(), changes.clone())] };
+            let changes = vec![(OWNER.to_owned(), changes.clone())];
+            let snapshot = Snapshot { epoch, finished: false, changes, longest_pause: Duration::ZERO };
             waited(checkpoints.store.write(snapshot)).unwrap();
             waited(checkpoints.store.drop_oldest()).unwrap();
         }

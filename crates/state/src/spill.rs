@@ -91,7 +91,8 @@ impl SpillWriter {
         self.append(&rows.bytes()?, rows.xxh3)
     }
 
-    fn append(&mut self, bytes: &[u8], xxh3: u64) -> Result<SpilledRows> {
+    /// Writes rows as they are in a checkpoint, with their checksum.
+    pub(crate) fn append(&mut self, bytes: &[u8], xxh3: u64) -> Result<SpilledRows> {
         let path = &self.file.path;
         self.open.write_all(bytes).map_err(|e| failed("write state to", path, e))?;
         let length = bytes.len() as u64;

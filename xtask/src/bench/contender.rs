@@ -6,6 +6,7 @@ use std::process::Command;
 
 use super::answer::Answer;
 use super::measure::{self, Cost};
+use super::work;
 use super::workload::{Program, Workload};
 use crate::checkout::Checkout;
 use crate::{cache, flink, peers};
@@ -20,8 +21,8 @@ pub(super) struct Inputs {
 /// Where a run keeps its checkpoints.
 const DATA_DIR: &str = "data";
 
-/// What stands before the SQL of a run with checkpoints.
-const EVERY_SECOND: &str = "SET 'execution.checkpointing.interval' = '1 s';\n";
+/// Of a run whose state is to be on disk: the least that there may be, which decoding alone takes.
+const MEMORY_LIMIT: &str = "64MB";
 
 /// One program and its workload.
 pub(super) struct Contender {
@@ -39,8 +40,7 @@ impl Contender {
         checkout: &Checkout,
     ) -> Result<Option<Self>, String> {
         let template = format!("bench/{}/{}", workload.name, program.file());
-        let checkpointed = program == Program::Checkpointed;
-        if !checkout.path(&template).exists() || (checkpointed && !workload.checkpointed()) {
+        if !checkout.path(&template).exists() || !workload.compares(program) {
             return Ok(None);
         }
         let folder = cache::folder()?.join("bench/work").join(workload.name).join(program.name());
@@ -51,7 +51,10 @@ impl Contender {
             .replace("$data", &inputs.data.to_string_lossy())
             .replace("$out", &folder.join("out").to_string_lossy())
             .replace("$events", &inputs.events.to_string());
-        let text = if checkpointed { format!("{EVERY_SECOND}{text}") } else { text };
+        let text = match program.checkpoint_interval() {
+            Some(interval) => format!("SET 'execution.checkpointing.interval' = '{interval}';\n{text}"),
+            None => text,
+        };
         fs::write(&file, text).map_err(|e| format!("cannot write {}: {e}", file.display()))?;
         let mut command = command(program, workload, &file, inputs, checkout)?;
         command.current_dir(&folder);
@@ -61,11 +64,8 @@ impl Contender {
     /// One run, which begins with no answer there.
     pub(super) fn run(&mut self) -> Result<Cost, String> {
         let out = self.out();
-        for folder in [&out, &self.folder.join(DATA_DIR)] {
-            if folder.exists() {
-                fs::remove_dir_all(folder).map_err(|e| format!("cannot remove {}: {e}", folder.display()))?;
-            }
-        }
+        work::clear(&out)?;
+        work::clear(&self.folder.join(DATA_DIR))?;
         fs::create_dir(&out).map_err(|e| format!("cannot create {}: {e}", out.display()))?;
         measure::run(&mut self.command, &self.folder.join("log"))
     }
@@ -96,6 +96,10 @@ fn command(
         Program::Checkpointed => {
             command = Command::new(&inputs.tidemill);
             command.arg("run").arg(file).args(["--data-dir", DATA_DIR]);
+        }
+        Program::OnDisk => {
+            command = Command::new(&inputs.tidemill);
+            command.arg("run").arg(file).args(["--data-dir", DATA_DIR, "--memory-limit", MEMORY_LIMIT]);
         }
         Program::DuckDb => {
             command = Command::new(peers::python(checkout)?);

@@ -2,7 +2,8 @@
 
 use std::path::{PathBuf, absolute};
 
-use super::workload::{Program, WORKLOADS, Workload};
+use super::workload::{Program, WORKLOADS};
+use super::{limit, state};
 
 const USAGE: &str = "usage: cargo xtask bench [--check] [--events N] [--only NAME...] [--peers LIST] [--runs N]
   --check        fails, and names each reach that is missed
@@ -16,7 +17,8 @@ const USAGE: &str = "usage: cargo xtask bench [--check] [--events N] [--only NAM
 pub(super) struct Options {
     pub(super) check: bool,
     pub(super) events: u64,
-    pub(super) workloads: Vec<&'static Workload>,
+    /// The beginnings of the names of the workloads; none for all.
+    only: Vec<String>,
     pub(super) peers: Vec<Program>,
     pub(super) runs: usize,
     pub(super) binary: Option<PathBuf>,
@@ -27,7 +29,7 @@ impl Options {
         let mut options = Self {
             check: false,
             events: 10_000_000,
-            workloads: WORKLOADS.iter().collect(),
+            only: vec![],
             peers: vec![Program::DuckDb, Program::Polars],
             runs: 3,
             binary: None,
@@ -58,13 +60,18 @@ impl Options {
                 ("--only", [_, ..]) => {
                     let count = after.iter().take_while(|name| !name.starts_with("--")).count();
                     let (names, after) = after.split_at(count);
-                    options.workloads = named(names)?;
+                    options.only = named(names)?;
                     after
                 }
                 _ => return Err(USAGE.to_owned()),
             };
         }
         Ok(options)
+    }
+
+    /// Whether a workload is to be measured.
+    pub(super) fn asks_for(&self, name: &str) -> bool {
+        self.only.is_empty() || self.only.iter().any(|beginning| name.starts_with(beginning))
     }
 }
 
@@ -81,10 +88,12 @@ fn peers(list: &str) -> Result<Vec<Program>, String> {
     list.split(',').map(peer).collect()
 }
 
-fn named(names: &[&str]) -> Result<Vec<&'static Workload>, String> {
-    if let Some(unknown) = names.iter().find(|name| !WORKLOADS.iter().any(|w| w.name.starts_with(**name))) {
-        let known: Vec<&str> = WORKLOADS.iter().map(|workload| workload.name).collect();
+fn named(names: &[&str]) -> Result<Vec<String>, String> {
+    let states = state::WORKLOADS.iter().map(|workload| workload.name);
+    let limits = limit::WORKLOADS.iter().map(|workload| workload.name);
+    let known: Vec<&str> = WORKLOADS.iter().map(|workload| workload.name).chain(states).chain(limits).collect();
+    if let Some(unknown) = names.iter().find(|name| !known.iter().any(|known| known.starts_with(**name))) {
         return Err(format!("there is no workload '{unknown}'; there are: {}", known.join(", ")));
     }
-    Ok(WORKLOADS.iter().filter(|w| names.iter().any(|name| w.name.starts_with(name))).collect())
+    Ok(names.iter().map(|name| (*name).to_owned()).collect())
 }

@@ -35,7 +35,7 @@ impl Result {
     }
 }
 
-fn median<T: Ord>(values: impl Iterator<Item = T>) -> T {
+pub(super) fn median<T: Ord>(values: impl Iterator<Item = T>) -> T {
     let mut sorted: Vec<T> = values.collect();
     sorted.sort();
     let middle = sorted.len() / 2;
@@ -58,8 +58,13 @@ pub(super) fn print(workload: &Workload, results: &[Result], events: u64) -> Vec
         println!("  {program:<16}{seconds:>8.3} s {ratio:>7.2}x {cpu:>8.3} s cpu {megabytes:>6.0} MB  {answer}");
     }
     let verdicts = ours.map(|ours| workload.reaches.iter().map(|reach| verdict(*reach, ours, results, events)));
+    print_verdicts(workload.name, verdicts.into_iter().flatten())
+}
+
+/// Prints what is reached by a workload and what is not, and returns the reaches that are missed.
+pub(super) fn print_verdicts(workload: &str, verdicts: impl IntoIterator<Item = Verdict>) -> Vec<String> {
     let mut missed = vec![];
-    for Verdict { reach, reached } in verdicts.into_iter().flatten() {
+    for Verdict { reach, reached } in verdicts {
         let word = match reached {
             None => "not measured",
             Some(true) => "reached",
@@ -67,17 +72,24 @@ pub(super) fn print(workload: &Workload, results: &[Result], events: u64) -> Vec
         };
         println!("  reach: {reach}: {word}");
         if reached == Some(false) {
-            missed.push(format!("{}: {reach}", workload.name));
+            missed.push(format!("{workload}: {reach}"));
         }
     }
     missed
 }
 
-struct Verdict {
+pub(super) struct Verdict {
     /// What is to be reached, and what is.
     reach: String,
     /// `None` where the peer was not asked.
     reached: Option<bool>,
+}
+
+impl Verdict {
+    /// `what` is to be at most `most`, in a unit.
+    pub(super) fn at_most(what: &str, is: f64, most: f64, unit: &str) -> Self {
+        Self { reach: format!("{what}: {most:.0} {unit}, is {is:.2}"), reached: Some(is <= most) }
+    }
 }
 
 fn verdict(reach: Reach, ours: &Result, results: &[Result], events: u64) -> Verdict {
@@ -102,6 +114,11 @@ fn verdict(reach: Reach, ours: &Result, results: &[Result], events: u64) -> Verd
             let ratio = times_of(Program::Checkpointed);
             let reach = format!("with checkpoints {least} of the throughput{}", told(ratio));
             Verdict { reach, reached: ratio.map(|ratio| ratio >= least) }
+        }
+        Reach::TimesWithStateOnDisk(most) => {
+            let ratio = times_of(Program::OnDisk).map(f64::recip);
+            let reach = format!("{most} times the time with state on disk{}", told(ratio));
+            Verdict { reach, reached: ratio.map(|ratio| ratio <= most) }
         }
         Reach::Megabytes(most) => {
             let is = ours.megabytes();

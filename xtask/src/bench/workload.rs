@@ -6,18 +6,22 @@ pub(super) enum Program {
     Tidemill,
     /// The same, with a checkpoint every second.
     Checkpointed,
+    /// The same, with a limit of memory that its state does not fit, and a checkpoint every ten seconds.
+    OnDisk,
     DuckDb,
     Polars,
     Flink,
 }
 
 impl Program {
-    pub(super) const ALL: [Self; 5] = [Self::Tidemill, Self::Checkpointed, Self::DuckDb, Self::Polars, Self::Flink];
+    pub(super) const ALL: [Self; 6] =
+        [Self::Tidemill, Self::Checkpointed, Self::OnDisk, Self::DuckDb, Self::Polars, Self::Flink];
 
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Tidemill => "tidemill",
             Self::Checkpointed => "with checkpoints",
+            Self::OnDisk => "state on disk",
             Self::DuckDb => "duckdb",
             Self::Polars => "polars",
             Self::Flink => "flink",
@@ -27,10 +31,24 @@ impl Program {
     /// The file in a workload's folder that says what this program is to do.
     pub(super) fn file(self) -> &'static str {
         match self {
-            Self::Tidemill | Self::Checkpointed => "tidemill.sql",
+            Self::Tidemill | Self::Checkpointed | Self::OnDisk => "tidemill.sql",
             Self::DuckDb => "duckdb.sql",
             Self::Polars => "polars.py",
             Self::Flink => "flink.sql",
+        }
+    }
+
+    /// Whether it is no peer.
+    pub(super) fn is_tidemill(self) -> bool {
+        matches!(self, Self::Tidemill | Self::Checkpointed | Self::OnDisk)
+    }
+
+    /// How often it makes a checkpoint, if it does.
+    pub(super) fn checkpoint_interval(self) -> Option<&'static str> {
+        match self {
+            Self::Checkpointed => Some("1 s"),
+            Self::OnDisk => Some("10 s"),
+            Self::Tidemill | Self::DuckDb | Self::Polars | Self::Flink => None,
         }
     }
 }
@@ -44,6 +62,8 @@ pub(super) enum Reach {
     FasterThan(Program, f64),
     /// With checkpoints at least so much of the throughput that it has without.
     ShareWithCheckpoints(f64),
+    /// With its state on disk at most so many times the time that it takes without.
+    TimesWithStateOnDisk(f64),
     /// At most so many megabytes at the peak.
     Megabytes(f64),
     /// At least so many million events a second.
@@ -62,14 +82,21 @@ pub(super) struct Workload {
 }
 
 impl Workload {
-    /// Whether it is measured with checkpoints, too.
-    pub(super) fn checkpointed(&self) -> bool {
-        self.reaches.iter().any(|reach| matches!(reach, ShareWithCheckpoints(_)))
+    /// Whether a program is of interest here: Tidemill in other ways than the plain one only where a reach speaks of it.
+    pub(super) fn compares(&self, program: Program) -> bool {
+        let spoken_of = |of: fn(&Reach) -> bool| self.reaches.iter().any(of);
+        match program {
+            Program::Checkpointed => spoken_of(|reach| matches!(reach, ShareWithCheckpoints(_))),
+            Program::OnDisk => spoken_of(|reach| matches!(reach, TimesWithStateOnDisk(_))),
+            Program::Tidemill | Program::DuckDb | Program::Polars | Program::Flink => true,
+        }
     }
 }
 
 use Program::{DuckDb, Flink};
-use Reach::{FasterThan, Megabytes, MillionEventsPerSecond, Milliseconds, ShareWithCheckpoints, TimesOf};
+use Reach::{
+    FasterThan, Megabytes, MillionEventsPerSecond, Milliseconds, ShareWithCheckpoints, TimesOf, TimesWithStateOnDisk,
+};
 
 /// The reach of every Nexmark query.
 const NEXMARK: &[Reach] = &[MillionEventsPerSecond(1.5)];
@@ -89,7 +116,7 @@ pub(super) const WORKLOADS: &[Workload] = &[
     live(
         "s3_json",
         "sessions of each user, 30 minutes apart, from JSON lines",
-        &[FasterThan(Flink, 12.0), Megabytes(600.0), ShareWithCheckpoints(0.93)],
+        &[FasterThan(Flink, 12.0), Megabytes(600.0), ShareWithCheckpoints(0.93), TimesWithStateOnDisk(1.8)],
     ),
     batch(
         "b1_parquet",

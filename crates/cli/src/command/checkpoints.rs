@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use chrono::DateTime;
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
+use serde_json::{Value, json};
 use tidemill_connectors::console::Console;
 use tidemill_core::{Error, Result};
 use tidemill_state::DataDir;
@@ -18,6 +19,7 @@ use super::runtime;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   tidemill checkpoints ls --data-dir state
+  tidemill checkpoints ls --data-dir state --output json  for scripts
   tidemill checkpoints show --data-dir state              the last one
   tidemill checkpoints show 12 --from s3://bucket/jobs/a
 
@@ -29,10 +31,15 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// One line a checkpoint: number, time, bytes of state, and whether the job had come to its end
+    /// One line a checkpoint: number, time, bytes of state, bytes that were written, the longest pause of a task at its
+    /// barrier, and whether the job had come to its end
     Ls {
         #[command(flatten)]
         place: PlaceArguments,
+
+        /// Lines for people, or one JSON object a checkpoint
+        #[arg(long, value_enum, default_value_t = Output::Text)]
+        output: Output,
     },
     /// What one checkpoint holds: the job's plan, and the bytes of each task's state
     Show {
@@ -41,6 +48,13 @@ enum Command {
         #[command(flatten)]
         place: PlaceArguments,
     },
+}
+
+/// The form of the lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Output {
+    Text,
+    Json,
 }
 
 /// Where the checkpoints are.
@@ -69,27 +83,55 @@ impl PlaceArguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let runtime = runtime()?;
     match &arguments.command {
-        Command::Ls { place } => runtime.block_on(list(&place.place()?)),
+        Command::Ls { place, output } => runtime.block_on(list(&place.place()?, *output)),
         Command::Show { epoch, place } => runtime.block_on(show(&place.place()?, *epoch)),
     }
 }
 
-async fn list(place: &Place) -> Result<ExitCode> {
+async fn list(place: &Place, output: Output) -> Result<ExitCode> {
     let found = found(place).await?;
     let mut text = String::new();
-    for Summary { epoch, manifest } in &found {
-        let line = match manifest {
-            Ok(manifest) => {
-                let bytes: u64 = manifest.bytes().values().sum();
-                format!("{}  {bytes} bytes{}", time(manifest), if manifest.finished() { "  finished" } else { "" })
-            }
-            Err(error) => error.message().to_owned(),
+    for summary in &found {
+        let _ = match output {
+            Output::Text => writeln!(text, "{}  {}", summary.epoch, line(summary)),
+            Output::Json => writeln!(text, "{}", object(summary)),
         };
-        let _ = writeln!(text, "{epoch}  {line}");
     }
     Console::Output.write(text.as_bytes())?;
     let damaged = found.iter().any(|summary| summary.manifest.is_err());
     Ok(if damaged { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn line(Summary { manifest, written_bytes, .. }: &Summary) -> String {
+    let manifest = match manifest {
+        Ok(manifest) => manifest,
+        Err(error) => return error.message().to_owned(),
+    };
+    let (time, bytes, pause) = (time(manifest), state_bytes(manifest), pause_ms(manifest));
+    let finished = if manifest.finished() { "  finished" } else { "" };
+    format!("{time}  {bytes} bytes, {written_bytes} written, longest pause {pause} ms{finished}")
+}
+
+fn object(Summary { epoch, manifest, written_bytes }: &Summary) -> Value {
+    match manifest {
+        Ok(manifest) => json!({
+            "checkpoint": epoch.0,
+            "time": time(manifest),
+            "state_bytes": state_bytes(manifest),
+            "written_bytes": written_bytes,
+            "longest_pause_ms": pause_ms(manifest),
+            "finished": manifest.finished(),
+        }),
+        Err(error) => json!({ "checkpoint": epoch.0, "error": error.message() }),
+    }
+}
+
+fn state_bytes(manifest: &Manifest) -> u64 {
+    manifest.bytes().values().sum()
+}
+
+fn pause_ms(manifest: &Manifest) -> f64 {
+    manifest.longest_pause().as_micros() as f64 / 1e3
 }
 
 async fn show(place: &Place, epoch: Option<u64>) -> Result<ExitCode> {
@@ -99,12 +141,14 @@ async fn show(place: &Place, epoch: Option<u64>) -> Result<ExitCode> {
         Some(wanted) => found.into_iter().find(|summary| summary.epoch.0 == wanted),
         None => found.pop(),
     };
-    let Some(Summary { epoch, manifest }) = wanted else {
+    let Some(Summary { epoch, manifest, written_bytes }) = wanted else {
         return Err(Error::invalid(format!("there is no checkpoint {} in '{place}'", epoch.unwrap_or_default()))
             .hint(format!("there are: {}", numbers.join(", "))));
     };
     let manifest = manifest.map_err(|e| e.context(format!("checkpoint {epoch} in '{place}'")))?;
-    let mut text = format!("checkpoint {epoch}, {}\n", time(&manifest));
+    let (time, pause) = (time(&manifest), pause_ms(&manifest));
+    let mut text =
+        format!("checkpoint {epoch}, {time}: {written_bytes} bytes written, longest pause of a task {pause} ms\n");
     if manifest.finished() {
         text += "the job had come to its end\n";
     }

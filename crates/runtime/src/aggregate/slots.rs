@@ -1,4 +1,7 @@
 //! One row a slot, replaced as a whole: rows in Arrow batches, and where each slot's present one is.
+//!
+//! Rows come in batches of any size, and to take rows out of many costs a look at each: small ones are made one as they
+//! come, two of about a size at a time, so that a row is copied a few times and there are few small ones.
 
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::compute::interleave_record_batch;
@@ -8,11 +11,16 @@ use tidemill_core::Result;
 /// Replaced rows are dropped when there are this many more than twice the present ones.
 const SLACK_ROWS: usize = 64 * 1024;
 
+/// A batch of so many rows stays as it is.
+const MANY_ROWS: usize = if cfg!(test) { 16 } else { 64 * 1024 };
+
 /// Rows by slot number.
 #[derive(Debug)]
 pub(super) struct Slots {
     schema: SchemaRef,
     batches: Vec<RecordBatch>,
+    /// Of the last batches, those that are small: the slot of each row.
+    small: Vec<Vec<usize>>,
     /// By slot: its batch and its row there.
     present: Vec<Option<(usize, usize)>>,
     rows: usize,
@@ -20,7 +28,7 @@ pub(super) struct Slots {
 
 impl Slots {
     pub(super) fn new(schema: SchemaRef) -> Self {
-        Self { schema, batches: vec![], present: vec![], rows: 0 }
+        Self { schema, batches: vec![], small: vec![], present: vec![], rows: 0 }
     }
 
     /// How many slots there are, set or not.
@@ -52,46 +60,57 @@ impl Slots {
 
     /// Row `i` becomes the present row of slot `slots[i]`.
     pub(super) fn set(&mut self, slots: &[usize], rows: RecordBatch) -> Result<()> {
+        self.push(slots, rows);
+        if self.rows > 2 * self.present.len() + SLACK_ROWS {
+            return self.compact();
+        }
+        while let [.., before, last] = &self.small[..]
+            && before.len() <= 2 * last.len()
+        {
+            self.join_last()?;
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, slots: &[usize], rows: RecordBatch) {
         let slot_count = slots.iter().max().map_or(0, |&slot| slot + 1).max(self.present.len());
         self.present.resize(slot_count, None);
-        self.rows += rows.num_rows();
-        self.batches.push(rows);
-        let batch = self.batches.len() - 1;
+        let batch = self.batches.len();
         for (row, &slot) in slots.iter().enumerate() {
             self.present[slot] = Some((batch, row));
         }
-        if self.rows > 2 * self.present.len() + SLACK_ROWS { self.compact() } else { Ok(()) }
+        self.rows += rows.num_rows();
+        match rows.num_rows() < MANY_ROWS {
+            true => self.small.push(slots.to_vec()),
+            false => self.small.clear(),
+        }
+        self.batches.push(rows);
+    }
+
+    /// Makes one batch of the last two, which are small, without the rows that were replaced.
+    fn join_last(&mut self) -> Result<()> {
+        let first = self.batches.len() - 2;
+        let slots = self.small.split_off(self.small.len() - 2).concat();
+        let is_there = |slot: &usize| self.present[*slot].is_some_and(|(batch, _)| batch >= first);
+        let mut slots: Vec<usize> = slots.into_iter().filter(is_there).collect();
+        slots.sort_unstable();
+        slots.dedup();
+        let rows = self.get(&slots)?;
+        self.rows -= self.batches.drain(first..).map(|batch| batch.num_rows()).sum::<usize>();
+        self.push(&slots, rows);
+        Ok(())
     }
 
     fn compact(&mut self) -> Result<()> {
         let set: Vec<usize> = (0..self.present.len()).filter(|&slot| self.is_set(slot)).collect();
         let rows = self.get(&set)?;
         self.batches.clear();
+        self.small.clear();
         self.rows = 0;
-        self.set(&set, rows)
+        self.push(&set, rows);
+        Ok(())
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use arrow::array::{AsArray, Int64Array};
-    use arrow::datatypes::{DataType, Field, Int64Type, Schema};
-    use std::sync::Arc;
-
-    #[test]
-    fn a_slot_has_the_row_that_was_set_last() {
-        let schema = Arc::new(Schema::new(vec![Field::new("v", DataType::Int64, false)]));
-        let rows =
-            |values: Vec<i64>| RecordBatch::try_new(schema.clone(), vec![Arc::new(Int64Array::from(values))]).unwrap();
-        let mut slots = Slots::new(schema.clone());
-        slots.set(&[0, 3], rows(vec![10, 13])).unwrap();
-        slots.set(&[3, 1], rows(vec![23, 21])).unwrap();
-        assert!(!slots.is_set(2));
-        for _ in 0..2 {
-            let got = slots.get(&[3, 0, 1]).unwrap();
-            assert_eq!(got.column(0).as_primitive::<Int64Type>().values().to_vec(), [23, 10, 21]);
-            slots.compact().unwrap();
-        }
-    }
-}
+mod tests;

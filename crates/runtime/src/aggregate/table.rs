@@ -159,6 +159,11 @@ impl Table {
         }
     }
 
+    /// How much memory the accumulators take.
+    pub(crate) fn bytes(&self) -> usize {
+        self.accumulators.iter().map(|accumulator| accumulator.size()).sum()
+    }
+
     fn intern(&mut self, key: &[ArrayRef], rows: usize) -> Result<()> {
         self.occupied |= rows > 0;
         match &mut self.keys {

@@ -54,6 +54,10 @@ impl Durability {
             .hint("store its input in files, or run without --data-dir"));
         }
         let mut store = CheckpointStore::new(place, retention, graph.identity()?);
+        if let Some(spill) = &graph.spill {
+            // What there is not memory for would not fit there for a moment either.
+            store = store.spilling(spill.folder.clone());
+        }
         let place = store.place().to_string();
         let restored =
             in_time(timeout, format!("the checkpoints in '{place}' were not read"), store.resume(allow_older)).await?;
@@ -98,6 +102,8 @@ pub(super) struct Checkpoints {
     begun_with: Option<Changes>,
     /// Of the epoch that is under way, or the next.
     changes: Changes,
+    /// The longest that a task took no row at the barrier of that epoch.
+    longest_pause: Duration,
     /// Of the epoch after that.
     later: Changes,
 }
@@ -122,6 +128,7 @@ impl Checkpoints {
             hurried: false,
             begun_with: None,
             changes: vec![],
+            longest_pause: Duration::ZERO,
             later: vec![],
         };
         let Some(Durability { store, restored, savepoint, timeout }) = durability else {
@@ -181,7 +188,8 @@ impl Checkpoints {
         for (task, sink) in sinks {
             changes.extend(commitment(sink.as_ref())?.into_iter().map(|changes| (sink_owner(*task), changes)));
         }
-        write(store, Snapshot { epoch: self.epoch, finished: false, changes }, self.timeout).await
+        let snapshot = Snapshot { epoch: self.epoch, finished: false, changes, longest_pause: Duration::ZERO };
+        write(store, snapshot, self.timeout).await
     }
 
     /// Adds what has changed in the states of some owners. `later`: after the barrier of the epoch that is under way.
@@ -190,13 +198,19 @@ impl Checkpoints {
         kept.extend(owners.iter().cloned().zip(changes).filter(|(_, changes)| !changes.is_empty()));
     }
 
+    /// At the barrier of the epoch that is under way a task took no row for so long.
+    pub(super) fn paused(&mut self, pause: Duration) {
+        self.longest_pause = self.longest_pause.max(pause);
+    }
+
     /// Begins to write a checkpoint. `closing`: all that has changed since the last one is what sinks have committed.
     pub(super) fn store(&mut self, epoch: Epoch, finished: bool, closing: bool) {
         let mut changes = std::mem::replace(&mut self.changes, std::mem::take(&mut self.later));
         if closing {
             changes.retain(|(owner, _)| is_sink(owner));
         }
-        let snapshot = Snapshot { epoch, finished, changes };
+        let longest_pause = std::mem::take(&mut self.longest_pause);
+        let snapshot = Snapshot { epoch, finished, changes, longest_pause };
         let limit = self.timeout;
         self.store = match std::mem::replace(&mut self.store, Store::Failed) {
             Store::None(_) => Store::None(Some(epoch)),

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use futures::future::BoxFuture;
+use futures::future::{BoxFuture, OptionFuture, try_join_all};
 use tidemill_core::{Epoch, Error, ErrorKind, Result};
 use tidemill_state::State;
 use tidemill_state::checkpoint::Owner;
 use tokio::sync::mpsc;
-use tokio::task::{JoinError, JoinSet};
+use tokio::task::{JoinError, JoinSet, spawn_blocking};
 
 use super::Settings;
 use super::durability::Checkpoints;
@@ -92,8 +92,9 @@ impl Job {
     /// Keeps what a subtask says of its state, and passes on that it has got so far.
     pub(super) fn reported(&self, report: Progress, epochs: &Epochs, checkpoints: &mut Checkpoints) -> Event {
         match report {
-            Progress::Passed { subtask, epoch, changes } => {
+            Progress::Passed { subtask, epoch, changes, pause } => {
                 checkpoints.add(&self.owners[subtask], changes, false);
+                checkpoints.paused(pause);
                 Event::Passed(subtask, epoch)
             }
             Progress::Ended { subtask, changes } => {
@@ -188,16 +189,17 @@ impl Job {
         timed.map(standing).collect()
     }
 
-    pub(super) fn spawn(
+    /// Starts all tasks, each from what the run before has left of it.
+    pub(super) async fn spawn(
         &mut self,
         graph: &JobGraph,
         run: &Settings,
         mut sinks: Sinks,
         line: &mpsc::UnboundedSender<Progress>,
     ) -> Result<()> {
-        let mut wires = Wires::new(graph);
         let clocks = run.idle_timeout.map(|_| clocks_of(graph)).unwrap_or_default();
         // Everything that can fail is made before anything runs.
+        let mut wired = self.wired(graph).await?.into_iter();
         let mut ready: Vec<(Arc<str>, BoxFuture<'static, Result<()>>)> = vec![];
         let mut readers: Vec<(Arc<str>, BoxFuture<'static, Result<()>>)> = vec![];
         for (index, task) in graph.tasks.iter().enumerate() {
@@ -207,36 +209,25 @@ impl Job {
                 let read = reader(spec.clone(), *run, Arc::clone(plan), resumed.clone());
                 readers.push((Arc::clone(&task.name), Box::pin(read)));
             }
-            for subtask in 0..task.parallelism {
-                let reporter = Reporter { subtask: self.owners.len(), line: line.clone() };
-                let gate = Gate::new(wires.inboxes(index, subtask));
-                let edges = wires.edges(graph, index);
-                let owners: Vec<Owner> = match &task.head {
-                    Head::Sink(_) => vec![sink_owner(index)],
-                    _ => (0..task.nodes.len()).map(|node| node_owner(index, subtask, node)).collect(),
-                };
-                let states = owners.iter().map(|owner| self.restored.remove(owner).unwrap_or_default()).collect();
-                let task_loop: BoxFuture<'static, Result<()>> = match (&task.head, &plan) {
-                    (Head::Source(spec, metrics), Some((plan, _))) => {
-                        let chain = self.chain(task, graph.spill.as_ref(), edges, states)?;
+            for Wired { subtask, gate, chain } in wired.by_ref().take(task.parallelism) {
+                let reporter = Reporter { subtask, line: line.clone() };
+                let task_loop: BoxFuture<'static, Result<()>> = match (&task.head, &plan, chain) {
+                    (Head::Source(spec, metrics), Some((plan, _)), Some(chain)) => {
                         let (batch_rows, first) = (run.batch_rows.max(1), self.first);
                         let (spec, plan, metrics) = (spec.clone(), Arc::clone(plan), Arc::clone(metrics));
                         let clock = Arc::clone(&self.clock);
                         let worker = Worker { spec, plan, chain, metrics, batch_rows, first, reporter, clock };
                         Box::pin(source::work(worker))
                     }
-                    (Head::Source(..), None) => return Err(Error::internal("a source has no plan")),
-                    (Head::Edges, _) => {
-                        Box::pin(process::run(gate, self.chain(task, graph.spill.as_ref(), edges, states)?, reporter))
-                    }
-                    (Head::Sink(_), _) => {
+                    (Head::Edges, _, Some(chain)) => Box::pin(process::run(gate, chain, reporter)),
+                    (Head::Sink(_), _, _) => {
                         let (commands, inbox) = mpsc::unbounded_channel();
                         self.sinks.insert(reporter.subtask, commands);
                         let sink = sinks.remove(&index).ok_or_else(|| Error::internal("a sink is not open"))?;
                         Box::pin(sink::run(sink, gate, inbox, reporter, self.durable))
                     }
+                    _ => return Err(Error::internal("a task has no operators, or a source no plan")),
                 };
-                self.owners.push(owners);
                 ready.push((Arc::clone(&task.name), task_loop));
             }
         }
@@ -248,6 +239,32 @@ impl Job {
             }
         }
         Ok(())
+    }
+
+    /// The operators of all subtasks, task by task, with what the run before has left of their state, and their channels.
+    async fn wired(&mut self, graph: &JobGraph) -> Result<Vec<Wired>> {
+        let mut wires = Wires::new(graph);
+        let (mut gates, mut chains) = (vec![], vec![]);
+        for (index, task) in graph.tasks.iter().enumerate() {
+            for subtask in 0..task.parallelism {
+                gates.push(Gate::new(wires.inboxes(index, subtask)));
+                let edges = wires.edges(graph, index);
+                let owners: Vec<Owner> = match &task.head {
+                    Head::Sink(_) => vec![sink_owner(index)],
+                    _ => (0..task.nodes.len()).map(|node| node_owner(index, subtask, node)).collect(),
+                };
+                let states: Vec<State> =
+                    owners.iter().map(|owner| self.restored.remove(owner).unwrap_or_default()).collect();
+                self.owners.push(owners);
+                chains.push(match &task.head {
+                    Head::Sink(_) => None,
+                    _ => Some((self.chain(task, graph.spill.as_ref(), edges)?, states)),
+                });
+            }
+        }
+        let chains = if self.durable { restored(chains).await? } else { without_state(chains) };
+        let wired = gates.into_iter().zip(chains).enumerate();
+        Ok(wired.map(|(subtask, (gate, chain))| Wired { subtask, gate, chain }).collect())
     }
 
     /// Of a source: what its reader and its subtasks share, and what an earlier run has read.
@@ -271,16 +288,35 @@ impl Job {
         Ok(Some((Arc::new(plan), resumed)))
     }
 
-    fn chain(
-        &self,
-        task: &TaskSpec,
-        spill: Option<&Spill>,
-        edges: Vec<EdgeSender>,
-        states: Vec<State>,
-    ) -> Result<Chain> {
-        let chain = Chain::new(task, edges, Arc::clone(&self.stopped), spill, Arc::clone(&self.clock))?;
-        if self.durable { chain.durable(states) } else { Ok(chain) }
+    fn chain(&self, task: &TaskSpec, spill: Option<&Spill>, edges: Vec<EdgeSender>) -> Result<Chain> {
+        Chain::new(task, edges, Arc::clone(&self.stopped), spill, Arc::clone(&self.clock))
     }
+}
+
+/// What a subtask is made of: a sink has no chain.
+struct Wired {
+    subtask: usize,
+    gate: Gate,
+    chain: Option<Chain>,
+}
+
+/// Chains with what snapshots have left of the state of their operators; none for a sink.
+type WithStates = Vec<Option<(Chain, Vec<State>)>>;
+
+/// Lets all take up their states at the same time: a large one is much work, and a job goes on only when the last has it.
+async fn restored(chains: WithStates) -> Result<Vec<Option<Chain>>> {
+    let durable = |(chain, states): (Chain, Vec<State>)| async {
+        match spawn_blocking(|| chain.durable(states)).await {
+            Ok(chain) => chain,
+            Err(e) => Err(Error::internal(format!("a task that takes up the state of operators has failed: {e}"))),
+        }
+    };
+    let chains = chains.into_iter().map(|chain| async { OptionFuture::from(chain.map(durable)).await.transpose() });
+    try_join_all(chains).await
+}
+
+fn without_state(chains: WithStates) -> Vec<Option<Chain>> {
+    chains.into_iter().map(|chain| chain.map(|(chain, _)| chain)).collect()
 }
 
 async fn reader(spec: SourceSpec, run: Settings, plan: Arc<SourcePlan>, resumed: Resumed) -> Result<()> {

@@ -22,6 +22,9 @@ const PIECE_ROWS: usize = 64 * 1024;
 /// proportion to what came.
 const TURN_BYTES: u64 = if cfg!(test) { 256 } else { 4 << 20 };
 
+/// Such a part of the limit stays free where a spilled group comes back before its turn.
+const SPARE: u64 = 8;
+
 /// While rows keep coming, turns that nothing but time demands take at most a fifth of it.
 const TURN_PAUSE: u32 = 4;
 
@@ -68,15 +71,26 @@ impl ByKeyGroup {
         })
     }
 
-    fn has_room(&self, bytes: u64) -> bool {
-        self.spill.limit.has_room(bytes)
+    /// Has a group in memory if it is there already, or if there is enough of it in `room`. A spilled group may not take
+    /// all that there is: what comes next for the others would drive it out again, and it is read and written as a whole.
+    fn bring_if_it_fits(&mut self, number: usize, room: &mut u64, out: &mut Output) -> Result<bool> {
+        let group = &self.groups[number];
+        if group.operator.is_some() {
+            return Ok(true);
+        }
+        let needed = group.needed_bytes();
+        let spare = if group.is_unused() { 1 } else { self.spill.limit.bytes() / SPARE };
+        if *room < needed.saturating_add(spare) {
+            return Ok(false);
+        }
+        *room -= needed;
+        self.bring(number, out)?;
+        Ok(true)
     }
 
-    /// Rows for one group.
-    fn give(&mut self, number: usize, batch: EventBatch, out: &mut Output) -> Result<()> {
-        let group = &self.groups[number];
-        if group.operator.is_some() || self.has_room(group.needed_bytes()) {
-            self.bring(number, out)?;
+    /// Rows for one group, where there are `room` bytes of memory.
+    fn give(&mut self, number: usize, batch: EventBatch, room: &mut u64, out: &mut Output) -> Result<()> {
+        if self.bring_if_it_fits(number, room, out)? {
             return self.groups[number].take(batch, out);
         }
         let (before, with_source) = (self.watermark, self.sample.needs_source());
@@ -104,7 +118,7 @@ impl ByKeyGroup {
     /// Gives a spilled group all that waits for it.
     fn take_turn(&mut self, number: usize, out: &mut Output) -> Result<()> {
         let needed = self.groups[number].needed_bytes();
-        while !self.has_room(needed) && self.spill_one(out)? {}
+        while self.spill.limit.room() < needed && self.spill_one(out)? {}
         self.bring(number, out)?;
         self.groups[number].reach(self.watermark, out)?;
         self.relieve(out)
@@ -112,7 +126,7 @@ impl ByKeyGroup {
 
     /// Spills groups until the limit holds, or one is left.
     fn relieve(&mut self, out: &mut Output) -> Result<()> {
-        while !self.has_room(0) && self.in_memory().count() > 1 && self.spill_one(out)? {}
+        while self.spill.limit.is_passed() && self.in_memory().count() > 1 && self.spill_one(out)? {}
         Ok(())
     }
 
@@ -175,13 +189,9 @@ impl ByKeyGroup {
     }
 
     /// Lets a group emit a part of what the watermark completes, if it is in memory or has room there. Whether that is all.
-    fn advance(&mut self, number: usize, out: &mut Output) -> Result<bool> {
-        let group = &self.groups[number];
-        if group.operator.is_none() {
-            if !self.has_room(group.needed_bytes()) {
-                return Ok(true);
-            }
-            self.bring(number, out)?;
+    fn advance(&mut self, number: usize, room: &mut u64, out: &mut Output) -> Result<bool> {
+        if !self.bring_if_it_fits(number, room, out)? {
+            return Ok(true);
         }
         let group = &mut self.groups[number];
         if group.watermark < self.watermark {
@@ -227,8 +237,9 @@ impl Operator for ByKeyGroup {
 
     fn on_batch(&mut self, batch: EventBatch, out: &mut Output) -> Result<()> {
         together(out, |out| {
+            let mut room = self.spill.limit.room();
             for (number, rows) in deal(&batch, &self.key)? {
-                self.give(number, rows, out)?;
+                self.give(number, rows, &mut room, out)?;
             }
             drop(batch);
             self.relieve(out)
@@ -240,8 +251,9 @@ impl Operator for ByKeyGroup {
             if watermark > self.watermark {
                 self.begin(watermark);
             }
+            let mut room = self.spill.limit.room();
             while let Some(&number) = self.behind.front() {
-                if self.advance(number, out)? {
+                if self.advance(number, &mut room, out)? {
                     self.behind.pop_front();
                 }
                 if out.rows() >= PIECE_ROWS {

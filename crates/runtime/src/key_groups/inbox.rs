@@ -2,10 +2,11 @@
 
 use std::collections::VecDeque;
 
+use arrow::array::{Array, RecordBatch};
 use tidemill_core::{Error, EventBatch, Result, Watermark};
 use tidemill_state::{Rows, Section, SpillFolder, SpillWriter, State, StateChanges};
 
-use super::waiting::{restored, saved};
+use super::waiting::{joined, saved, split};
 use crate::operator::noted::Noted;
 
 /// By number: rows that wait.
@@ -26,9 +27,11 @@ pub(super) struct Inbox {
     unsaved: Noted<i64>,
 }
 
+/// One batch, or several that were put out of memory together.
 #[derive(Debug)]
 struct Entry {
     number: i64,
+    /// The watermark before the first.
     before: Watermark,
     rows: Waiting,
     bytes: u64,
@@ -52,7 +55,7 @@ impl Inbox {
 
     /// Adds rows that came after `before`.
     pub(super) fn push(&mut self, before: Watermark, batch: EventBatch) {
-        let bytes = batch.rows.get_array_memory_size() as u64;
+        let bytes = memory_bytes(&batch);
         self.entries.push_back(Entry { number: self.next, before, rows: Waiting::Here(Box::new(batch)), bytes });
         self.unsaved.note(self.next);
         self.next += 1;
@@ -60,22 +63,21 @@ impl Inbox {
         self.here_bytes += bytes;
     }
 
-    /// Takes out what has waited longest, with the watermark before it.
-    pub(super) fn pop(&mut self) -> Result<Option<(Watermark, EventBatch)>> {
+    /// Takes out what has waited longest: some batches, each with the watermark before it; none if nothing waits.
+    pub(super) fn pop(&mut self) -> Result<Vec<(Watermark, EventBatch)>> {
         let Some(entry) = self.entries.pop_front() else {
             self.file = None;
-            return Ok(None);
+            return Ok(vec![]);
         };
         self.unsaved.note(entry.number);
         self.bytes -= entry.bytes;
-        let batch = match entry.rows {
+        match entry.rows {
             Waiting::Here(batch) => {
                 self.here_bytes -= entry.bytes;
-                *batch
+                Ok(vec![(entry.before, *batch)])
             }
-            Waiting::Saved(rows) => restored(&rows.read()?)?,
-        };
-        Ok(Some((entry.before, batch)))
+            Waiting::Saved(rows) => split(&rows.read()?, entry.before),
+        }
     }
 
     /// Puts what waits out of memory, if it is more than `allowed` bytes.
@@ -83,14 +85,24 @@ impl Inbox {
         if self.here_bytes <= allowed {
             return Ok(());
         }
+        let here = self.entries.partition_point(|entry| matches!(entry.rows, Waiting::Saved(_)));
+        let mut batches: Vec<(Entry, RecordBatch)> = vec![];
+        for entry in self.entries.split_off(here) {
+            let Waiting::Here(batch) = &entry.rows else { return Err(Error::internal("rows wait out of their order")) };
+            let rows = saved(batch, with_source)?;
+            batches.push((entry, rows));
+        }
         let file = match &mut self.file {
             Some(file) => file,
             None => self.file.insert(folder.file()?),
         };
-        for entry in &mut self.entries {
-            if let Waiting::Here(batch) = &entry.rows {
-                entry.rows = Waiting::Saved(Rows::Spilled(file.write(&saved(batch, with_source)?)?));
-            }
+        for alike in batches.chunk_by(|(_, a), (_, b)| a.schema_ref() == b.schema_ref()) {
+            let rows: Vec<_> = alike.iter().map(|(entry, rows)| (entry.before, rows.clone())).collect();
+            let (Entry { number, before, .. }, _) = alike[0];
+            alike.iter().for_each(|(entry, _)| self.unsaved.note(entry.number));
+            let bytes = alike.iter().map(|(entry, _)| entry.bytes).sum();
+            let rows = Waiting::Saved(Rows::Spilled(file.write(&joined(&rows)?)?));
+            self.entries.push_back(Entry { number, before, rows, bytes });
         }
         self.here_bytes = 0;
         Ok(())
@@ -102,11 +114,10 @@ impl Inbox {
         if changed.is_empty() {
             return Ok(());
         }
-        let first = self.entries.front().map_or(self.next, |entry| entry.number);
         for number in changed {
             let section = Section::new(ROWS, number);
-            let place = usize::try_from(number - first).ok();
-            match place.and_then(|place| self.entries.get(place)) {
+            let place = self.entries.binary_search_by_key(&number, |entry| entry.number);
+            match place.ok().and_then(|place| self.entries.get(place)) {
                 Some(Entry { rows: Waiting::Here(batch), .. }) => {
                     changes.replace(section, vec![saved(batch, with_source)?])
                 }
@@ -151,6 +162,13 @@ impl Inbox {
 #[must_use]
 pub fn rows_wait(group: &State) -> bool {
     group.has(WATERMARKS)
+}
+
+/// How much memory rows take with what is known of them, but for what they share with others.
+fn memory_bytes(batch: &EventBatch) -> u64 {
+    let watermarks = batch.watermarks.as_ref().map_or(0, Array::get_array_memory_size);
+    let indices = batch.lineage.as_ref().and_then(|lineage| lineage.indices.as_ref());
+    (batch.rows.get_array_memory_size() + watermarks + indices.map_or(0, Array::get_array_memory_size)) as u64
 }
 
 #[cfg(test)]

@@ -59,11 +59,16 @@ impl KeyGroup {
             true => {}
         }
         self.operator = Some(operator);
-        while let Some((before, batch)) = self.inbox.pop()? {
-            self.reach(before, out)?;
-            self.take(batch, out)?;
+        loop {
+            let batches = self.inbox.pop()?;
+            if batches.is_empty() {
+                return Ok(());
+            }
+            for (before, batch) in batches {
+                self.reach(before, out)?;
+                self.take(batch, out)?;
+            }
         }
-        Ok(())
     }
 
     /// Gives it rows; it is in memory.

@@ -30,10 +30,16 @@ impl MemoryLimit {
         self.bytes
     }
 
-    /// Whether there is memory for so many bytes more.
+    /// How many bytes more there is memory for.
     #[must_use]
-    pub fn has_room(&self, bytes: u64) -> bool {
-        (self.used)().saturating_add(bytes) <= self.bytes
+    pub fn room(&self) -> u64 {
+        self.bytes.saturating_sub((self.used)())
+    }
+
+    /// Whether more is taken than may be.
+    #[must_use]
+    pub fn is_passed(&self) -> bool {
+        (self.used)() > self.bytes
     }
 }
 

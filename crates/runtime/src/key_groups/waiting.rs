@@ -1,4 +1,5 @@
-//! Rows that wait, as one batch with what is known of each beside its columns.
+//! Rows that wait, as one batch with what is known of each beside its columns; and many such batches as one, as they are
+//! small: each source's batch is dealt to all key groups.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,11 +8,15 @@ use arrow::array::{
     ArrayRef, AsArray, DictionaryArray, Int32Array, RecordBatch, RecordBatchOptions, StringArray, StructArray,
     UInt8Array,
 };
+use arrow::compute::concat_batches;
 use arrow::datatypes::{Field, FieldRef, Int32Type, Int64Type, Schema, UInt8Type};
-use tidemill_core::{Error, EventBatch, Lineage, Result, RowKind, SourceRows};
+use tidemill_core::{Error, EventBatch, Lineage, Result, RowKind, SourceRows, Watermark};
 
 /// In the metadata: how many columns are the rows' own.
 const COLUMNS: &str = "tidemill.columns";
+
+/// In the metadata of what was several batches: of each the watermark before it and the number of its rows.
+const BATCHES: &str = "tidemill.batches";
 
 const KIND: &str = "kind";
 const WATERMARK: &str = "watermark";
@@ -74,7 +79,9 @@ pub(super) fn restored(batch: &RecordBatch) -> Result<EventBatch> {
         (Some(partitions), Some(offsets)) => {
             let partitions = partitions.as_dictionary_opt::<Int32Type>().ok_or_else(|| damaged(PARTITION))?;
             let names = partitions.values().as_string_opt::<i32>().ok_or_else(|| damaged(PARTITION))?;
-            let partition = names.iter().flatten().next().unwrap_or_default().into();
+            // The rows may be a part of what came from several.
+            let name = partitions.keys().iter().flatten().next().and_then(|key| usize::try_from(key).ok());
+            let partition = name.map_or("", |name| names.value(name)).into();
             let source = match sidecar(SOURCE) {
                 Some(source) => {
                     let source = source.as_struct_opt().ok_or_else(|| damaged(SOURCE))?;
@@ -88,6 +95,34 @@ pub(super) fn restored(batch: &RecordBatch) -> Result<EventBatch> {
         _ => None,
     };
     Ok(EventBatch { rows, kinds, watermarks: numbers(WATERMARK)?, lineage })
+}
+
+/// One batch of some that were [`saved`] and have the same columns, each with the watermark before it.
+pub(super) fn joined(batches: &[(Watermark, RecordBatch)]) -> Result<RecordBatch> {
+    let Some((_, first)) = batches.first() else { return Err(Error::internal("no rows wait")) };
+    let rows = concat_batches(first.schema_ref(), batches.iter().map(|(_, rows)| rows))?;
+    let lengths: Vec<String> =
+        batches.iter().map(|(before, rows)| format!("{}:{}", before.0, rows.num_rows())).collect();
+    let mut metadata = first.schema_ref().metadata().clone();
+    metadata.insert(BATCHES.to_owned(), lengths.join(","));
+    Ok(rows.with_schema(Arc::new(first.schema_ref().as_ref().clone().with_metadata(metadata)))?)
+}
+
+/// The batches that were [`joined`], or the one that was not, which came after `before`.
+pub(super) fn split(rows: &RecordBatch, before: Watermark) -> Result<Vec<(Watermark, EventBatch)>> {
+    let Some(lengths) = rows.schema_ref().metadata().get(BATCHES) else { return Ok(vec![(before, restored(rows)?)]) };
+    let (mut batches, mut start) = (vec![], 0);
+    for length in lengths.split(',') {
+        let numbers =
+            length.split_once(':').and_then(|(before, rows)| Some((before.parse().ok()?, rows.parse().ok()?)));
+        let (before, length) = numbers.ok_or_else(|| damaged("their watermarks"))?;
+        if length > rows.num_rows() - start {
+            return Err(damaged("their number"));
+        }
+        batches.push((Watermark(before), restored(&rows.slice(start, length))?));
+        start += length;
+    }
+    Ok(batches)
 }
 
 fn row_kind(code: u8) -> Result<RowKind> {

@@ -5,7 +5,7 @@ pub(crate) mod process;
 pub(crate) mod sink;
 pub(crate) mod source;
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tidemill_core::Epoch;
 use tidemill_state::StateChanges;
@@ -31,7 +31,8 @@ pub(crate) async fn before<T>(timer: Option<Instant>, next: impl Future<Output =
 #[derive(Debug)]
 pub(crate) enum Progress {
     /// The subtask has passed the barrier with all that came before it.
-    Passed { subtask: usize, epoch: Epoch, changes: Vec<StateChanges> },
+    /// Meanwhile it took no row for so long.
+    Passed { subtask: usize, epoch: Epoch, changes: Vec<StateChanges>, pause: Duration },
     /// The subtask has passed on, or written, all that there will be.
     Ended { subtask: usize, changes: Vec<StateChanges> },
     /// The sink has committed.
@@ -47,8 +48,10 @@ pub(crate) struct Reporter {
 }
 
 impl Reporter {
-    pub(crate) fn passed(&self, epoch: Epoch, changes: Vec<StateChanges>) {
-        let _ = self.line.send(Progress::Passed { subtask: self.subtask, epoch, changes });
+    /// `begun`: when it began with that and took no more rows.
+    pub(crate) fn passed(&self, epoch: Epoch, changes: Vec<StateChanges>, begun: Instant) {
+        let pause = begun.elapsed();
+        let _ = self.line.send(Progress::Passed { subtask: self.subtask, epoch, changes, pause });
     }
 
     pub(crate) fn ended(&self, changes: Vec<StateChanges>) {

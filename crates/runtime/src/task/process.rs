@@ -1,5 +1,7 @@
 //! The loop of a task behind an exchange.
 
+use std::time::Instant;
+
 use futures::FutureExt;
 use tidemill_core::Result;
 
@@ -22,8 +24,9 @@ pub(crate) async fn run(mut gate: Gate, mut chain: Chain, reporter: Reporter) ->
             Some(Received::Data { slot, batch }) => chain.data(slot, batch)?,
             Some(Received::Watermark { slot, watermark }) => chain.watermark(slot, watermark).await?,
             Some(Received::Barrier(epoch)) => {
+                let begun = Instant::now();
                 let changes = chain.barrier(epoch)?;
-                reporter.passed(epoch, changes);
+                reporter.passed(epoch, changes, begun);
             }
             Some(Received::End) => {
                 let changes = chain.end()?;

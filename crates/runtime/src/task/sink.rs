@@ -1,6 +1,7 @@
 //! The loop of a sink: writes rows, prepares at barriers, and commits when the job says so.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use arrow::array::{ArrayRef, AsArray, BinaryArray, RecordBatch};
 use tidemill_core::{Epoch, Error, ErrorKind, Result, Watermark};
@@ -73,8 +74,9 @@ async fn write(
             biased;
             command = commands.recv() => match command {
                 Some(Command::Prepare(epoch)) => {
+                    let begun = Instant::now();
                     sink.prepare(epoch).await?;
-                    reporter.passed(epoch, commitment(sink)?);
+                    reporter.passed(epoch, commitment(sink)?, begun);
                 }
                 Some(Command::Commit(epoch)) => {
                     sink.commit(epoch).await?;
@@ -95,8 +97,9 @@ async fn write(
                     }
                 }
                 Ok(Received::Barrier(epoch)) => {
+                    let begun = Instant::now();
                     sink.prepare(epoch).await?;
-                    reporter.passed(epoch, commitment(sink)?);
+                    reporter.passed(epoch, commitment(sink)?, begun);
                 }
                 Ok(Received::End) => {
                     reading = false;

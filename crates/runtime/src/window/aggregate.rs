@@ -41,7 +41,7 @@ const OUTPUT_ROWS: usize = 8 * 1024;
 /// How many windows fire before what they emit is sent.
 const MAX_WINDOWS: usize = 64;
 
-/// A pane's partials are compacted when they have this many rows more than twice their groups.
+/// A pane's partials are compacted when they weigh as much as this many rows more than twice what the last compaction left.
 const COMPACT_ROWS: usize = if cfg!(test) { 8 } else { 8 * 1024 };
 
 /// Merges partial states, and emits a window's results when it is complete. With early firing it emits
@@ -85,7 +85,9 @@ pub struct WindowAggregate {
 struct Pane {
     parts: Vec<RecordBatch>,
     rows: usize,
-    compacted_rows: usize,
+    /// What all parts weigh, and what compacting has left last ([`weight`]).
+    weight: usize,
+    compacted_weight: usize,
     /// So many parts, from the first, are what the last snapshot has of it; 0 if it has others, or none.
     saved_parts: usize,
 }
@@ -133,8 +135,9 @@ impl WindowAggregate {
         self.unsaved.panes.note(pane_ms);
         let pane = self.panes.entry(pane_ms).or_default();
         pane.rows += part.num_rows();
+        pane.weight += weight(&part);
         pane.parts.push(part);
-        if pane.rows > 2 * pane.compacted_rows + COMPACT_ROWS {
+        if pane.weight > 2 * pane.compacted_weight + COMPACT_ROWS {
             self.compact(pane_ms)?;
         }
         Ok(())
@@ -162,7 +165,8 @@ impl WindowAggregate {
         }
         let part = RecordBatch::try_new(Arc::clone(&self.partials), table.states()?)?;
         pane.rows = part.num_rows();
-        pane.compacted_rows = pane.rows;
+        pane.weight = weight(&part);
+        pane.compacted_weight = pane.weight;
         pane.saved_parts = 0;
         pane.parts.push(part);
         Ok(())
@@ -261,6 +265,17 @@ impl WindowAggregate {
         let mask: BooleanArray = opens_at.values().iter().map(|&end_ms| Some(wanted(end_ms))).collect();
         Ok(filter_record_batch(part, &mask)?)
     }
+}
+
+/// How many rows partial states are, and how many values they list: compacting makes one row of those of a group, and
+/// keeps its values.
+fn weight(part: &RecordBatch) -> usize {
+    let listed = part.columns().iter().map(|column| match column.data_type() {
+        DataType::List(_) => column.as_list::<i32>().offsets().lengths().sum(),
+        DataType::LargeList(_) => column.as_list::<i64>().offsets().lengths().sum(),
+        _ => 0,
+    });
+    part.num_rows() + listed.sum::<usize>()
 }
 
 pub(super) fn emit_in_pieces(batch: &EventBatch, out: &mut Output) {

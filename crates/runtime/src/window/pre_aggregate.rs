@@ -24,6 +24,9 @@ use crate::operator::{Operator, Output, Port, evaluate};
 /// How many groups the table holds before it is flushed: past that, folding saves little.
 const MAX_GROUPS: usize = 64 * 1024;
 
+/// Or when it takes so much memory: few groups may have many values.
+const MAX_BYTES: usize = 16 << 20;
+
 /// Folds rows into partial states by pane and group.
 pub struct PreAggregate {
     // Configuration.
@@ -186,7 +189,7 @@ impl Operator for PreAggregate {
             self.fold(&batch.rows, opens_at)?;
             self.early.iter_mut().for_each(|pace| pace.arm(Instant::now()));
         }
-        if self.table.len() > MAX_GROUPS { self.flush(out) } else { Ok(()) }
+        if self.table.len() > MAX_GROUPS || self.table.bytes() > MAX_BYTES { self.flush(out) } else { Ok(()) }
     }
 
     fn on_watermark(&mut self, watermark: Watermark, out: &mut Output) -> Result<()> {

@@ -1,6 +1,7 @@
 //! The list of what makes a checkpoint: one line of JSON, and its checksum.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use tidemill_core::{Epoch, Error, Result};
@@ -32,6 +33,9 @@ pub struct Manifest {
     pub(super) created_ms: i64,
     /// The job had come to the end of its input.
     pub(super) finished: bool,
+    /// The longest that a task took no row because of the cut.
+    #[serde(default)]
+    pub(super) longest_pause_us: u64,
     /// The job, in words: another one's state is of no use to it.
     pub(super) plan: String,
     /// Its operators, as another job finds them again; none where an older version wrote it.
@@ -108,6 +112,17 @@ impl Manifest {
         self.created_ms
     }
 
+    /// The longest that a task took no row because of the cut; 0 in checkpoints of versions that did not tell it.
+    #[must_use]
+    pub fn longest_pause(&self) -> Duration {
+        Duration::from_micros(self.longest_pause_us)
+    }
+
+    /// How many bytes of parts were written for it.
+    pub(super) fn part_bytes(&self) -> u64 {
+        self.files.get(&self.epoch).copied().unwrap_or(0)
+    }
+
     /// How many bytes of state it names, by owner.
     #[must_use]
     pub fn bytes(&self) -> BTreeMap<&str, u64> {
@@ -165,6 +180,7 @@ mod tests {
             epoch: 3,
             created_ms: 1,
             finished: false,
+            longest_pause_us: 1_500,
             plan: "0: source \"t\"\n".to_owned(),
             operators: BTreeMap::new(),
             origin: None,

@@ -24,14 +24,21 @@ pub(crate) fn encode(batch: &RecordBatch) -> Result<(Vec<u8>, u64)> {
     Ok((bytes, checksum))
 }
 
+/// # Errors
+/// `Data` if the bytes are not what was written.
+pub(crate) fn check(bytes: &[u8], checksum: u64) -> Result<()> {
+    match xxh3_64(bytes) == checksum {
+        true => Ok(()),
+        false => Err(Error::data("a part is damaged: its checksum does not fit")),
+    }
+}
+
 /// The batch that was written as these bytes.
 ///
 /// # Errors
 /// `Data` if they are not what was written.
 pub(crate) fn decode(bytes: &[u8], checksum: u64) -> Result<RecordBatch> {
-    if xxh3_64(bytes) != checksum {
-        return Err(Error::data("a part is damaged: its checksum does not fit"));
-    }
+    check(bytes, checksum)?;
     let mut reader = StreamReader::try_new(bytes, None)?;
     let batch = reader.next().transpose()?;
     batch.ok_or_else(|| Error::data("a part holds no rows"))

@@ -250,7 +250,8 @@ fn names_in(folder: &Path) -> Result<Vec<String>> {
     Ok(entries.into_iter().filter_map(|entry| entry.file_name().into_string().ok()).collect())
 }
 
-async fn blocking<T: Send + 'static>(call: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+/// What a thread that may wait gives.
+pub(super) async fn blocking<T: Send + 'static>(call: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
     match spawn_blocking(call).await {
         Ok(done) => done,
         Err(e) => Err(Error::internal(format!("a task that reads or writes a checkpoint has failed: {e}"))),

@@ -90,7 +90,7 @@ impl Savepoint {
     /// # Errors
     /// `Data` if it is damaged, `Unavailable` if it can't be read.
     pub async fn read(&self) -> Result<BTreeMap<Owner, State>> {
-        let read = read_state(&self.place, &self.manifest).await;
+        let read = read_state(&self.place, &self.manifest, None).await;
         read.map_err(|e| e.context(format!("the savepoint '{}'", self.place)))
     }
 }

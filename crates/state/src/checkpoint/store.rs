@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tidemill_core::{Epoch, Error, ErrorKind, Result};
 
 use super::chains::{self, Chain};
-use super::files::{MANIFEST, PARTS, epochs, manifest_name, number, parts_name, read_manifest, read_state};
+use super::files::{MANIFEST, PARTS, epochs, manifest_name, number, parts_name, read_manifest, read_state, summary};
 use super::job::JobIdentity;
 use super::manifest::{FORMAT, Manifest, Owner, SectionParts};
 use super::place::Place;
@@ -16,6 +16,7 @@ use super::pulse::Pulse;
 use super::savepoint::SavepointWriter;
 use super::writer::PartsWriter;
 use crate::section::{State, StateChanges};
+use crate::spill::SpillFolder;
 
 /// What a job hands over at a cut.
 #[derive(Debug)]
@@ -26,6 +27,8 @@ pub struct Snapshot {
     pub finished: bool,
     /// What has changed since the snapshot before; owners that are not named are as they were.
     pub changes: Vec<(Owner, StateChanges)>,
+    /// The longest that a task took no row because of the cut.
+    pub longest_pause: Duration,
 }
 
 /// How many checkpoints are kept.
@@ -46,6 +49,8 @@ pub struct Summary {
     pub epoch: Epoch,
     /// Its manifest, or why that can't be read.
     pub manifest: Result<Manifest>,
+    /// The bytes that were written for it, parts and manifest; 0 where the manifest can't be read.
+    pub written_bytes: u64,
 }
 
 /// The checkpoints of one job in one place.
@@ -61,6 +66,8 @@ pub struct CheckpointStore {
     /// The checkpoints that are kept, the last one last.
     kept: Vec<Manifest>,
     pulse: Pulse,
+    /// Where state that is read is put, if not into memory.
+    spill: Option<SpillFolder>,
 }
 
 impl CheckpointStore {
@@ -68,7 +75,13 @@ impl CheckpointStore {
     #[must_use]
     pub fn new(place: Place, retention: Retention, job: impl Into<JobIdentity>) -> Self {
         let (job, hold, pulse) = (job.into(), Arc::default(), Pulse::default());
-        Self { place, retention, job, origin: None, hold, kept: vec![], pulse }
+        Self { place, retention, job, origin: None, hold, kept: vec![], pulse, spill: None }
+    }
+
+    /// The same; the state that it reads goes into files of `folder` instead of into memory.
+    #[must_use]
+    pub fn spilling(self, folder: SpillFolder) -> Self {
+        Self { spill: Some(folder), ..self }
     }
 
     /// The job begins from this savepoint: its checkpoints say so.
@@ -103,7 +116,7 @@ impl CheckpointStore {
         let epochs = epochs(place).await?;
         let mut found = vec![];
         for epoch in epochs {
-            found.push(Summary { epoch: Epoch(epoch), manifest: read_manifest(place, epoch).await });
+            found.push(summary(place, epoch).await);
         }
         Ok(found)
     }
@@ -175,7 +188,7 @@ impl CheckpointStore {
         if manifest.plan != self.job.plan {
             return Err(self.foreign(&manifest));
         }
-        let state = read_state(&self.place, &manifest).await?;
+        let state = read_state(&self.place, &manifest, self.spill.as_ref()).await?;
         Ok((manifest, state))
     }
 
@@ -234,7 +247,7 @@ impl CheckpointStore {
     /// # Errors
     /// `Unavailable` if the place can't be written, or another job writes there.
     pub async fn write(&mut self, snapshot: Snapshot) -> Result<Written> {
-        let Snapshot { epoch: Epoch(epoch), finished, changes } = snapshot;
+        let Snapshot { epoch: Epoch(epoch), finished, changes, longest_pause } = snapshot;
         let last = self.kept.last();
         let chains = chains::next(last, changes);
         let mut writer = PartsWriter::new(&self.place, &self.pulse, epoch);
@@ -262,6 +275,7 @@ impl CheckpointStore {
             epoch,
             created_ms: now_ms(),
             finished,
+            longest_pause_us: u64::try_from(longest_pause.as_micros()).unwrap_or(u64::MAX),
             plan: self.job.plan.clone(),
             operators: self.job.operators.clone(),
             origin: self.origin.clone(),

@@ -68,8 +68,8 @@ impl Job {
         let mut changes = StateChanges::default();
         self.state.snapshot(&mut changes).unwrap();
         self.epoch += 1;
-        let snapshot =
-            Snapshot { epoch: Epoch(self.epoch), finished: false, changes: vec![(OWNER.to_owned(), changes)] };
+        let changes = vec![(OWNER.to_owned(), changes)];
+        let snapshot = Snapshot { epoch: Epoch(self.epoch), finished: false, changes, longest_pause: Duration::ZERO };
         let written = waited(self.store.write(snapshot)).unwrap().bytes;
         waited(self.store.drop_oldest()).unwrap();
         written

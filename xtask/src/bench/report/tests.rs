@@ -14,8 +14,10 @@ fn the_median_counts_and_each_reach_has_its_direction() {
     // One run that was disturbed changes nothing.
     let ours = result(Program::Tidemill, &[2_000, 9_000, 1_900], 100);
     let with_checkpoints = result(Program::Checkpointed, &[2_100], 100);
+    let on_disk = result(Program::OnDisk, &[3_000], 50);
     let results = [
         with_checkpoints,
+        on_disk,
         result(Program::DuckDb, &[1_000, 1_100, 900], 300),
         result(Program::Flink, &[20_000], 2_000),
     ];
@@ -28,6 +30,8 @@ fn the_median_counts_and_each_reach_has_its_direction() {
         (Reach::TimesOf(Program::Polars, 1.0), None),
         (Reach::ShareWithCheckpoints(0.95), Some(true)),
         (Reach::ShareWithCheckpoints(0.96), Some(false)),
+        (Reach::TimesWithStateOnDisk(1.5), Some(true)),
+        (Reach::TimesWithStateOnDisk(1.4), Some(false)),
         (Reach::Megabytes(100.0), Some(true)),
         (Reach::Megabytes(99.0), Some(false)),
         (Reach::MillionEventsPerSecond(2.0), Some(true)),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use arrow::compute::concat_batches;
 use tidemill_core::{Error, Result};
 use tidemill_state::{Section, State, StateChanges};
 
@@ -32,14 +33,22 @@ impl Unsaved {
 impl GroupAggregate {
     pub(super) fn save(&mut self, changes: &mut StateChanges) -> Result<()> {
         let count = self.states.len();
-        for (page, change) in self.unsaved.pages.take(count, |groups| groups.len()) {
+        let pages = self.unsaved.pages.take(count, |groups| groups.len());
+        let groups_of = |(page, change): (&usize, &PageChange)| match change {
+            PageChange::Append(groups) => groups.clone(),
+            PageChange::Anew => Pages::slots(*page, count).collect(),
+        };
+        let groups: Vec<Vec<usize>> = pages.iter().map(groups_of).collect();
+        // All at once: to take rows out of many batches costs a look at each.
+        let rows = self.states.get(&groups.concat())?;
+        let mut start = 0;
+        for ((page, change), groups) in pages.into_iter().zip(groups) {
             let section = Section::new(GROUPS, page as i64);
+            let of_page = rows.slice(start, groups.len());
+            start += groups.len();
             match change {
-                PageChange::Append(groups) => changes.append(section, self.states.get(&groups)?),
-                PageChange::Anew => {
-                    let groups: Vec<usize> = Pages::slots(page, count).collect();
-                    changes.replace(section, vec![self.states.get(&groups)?]);
-                }
+                PageChange::Append(_) => changes.append(section, of_page),
+                PageChange::Anew => changes.replace(section, vec![of_page]),
             }
         }
         let none = count == 0 && self.results.is_set(0);
@@ -64,18 +73,17 @@ impl GroupAggregate {
     fn load_groups(&mut self, state: &mut State) -> Result<()> {
         let first = self.states.len();
         for (number, batches) in state.take_all(GROUPS)? {
-            for rows in fitting(GROUPS, batches, &self.partials)? {
-                // Groups are numbered as they come, here as before.
-                let groups = self.groups_of(&rows)?;
-                for &group in &groups {
-                    if group.checked_sub(first).is_none_or(|own| Pages::page_of(own) as i64 != number) {
-                        let section = Section::new(GROUPS, number);
-                        return Err(Error::data(format!("the section '{section}' of the state holds group {group}")));
-                    }
-                    self.unsaved.pages.restore(group);
+            // Groups are numbered as they come, here as before; the last row of each counts.
+            let rows = concat_batches(&self.partials, &fitting(GROUPS, batches, &self.partials)?)?;
+            let groups = self.groups_of(&rows)?;
+            for &group in &groups {
+                if group.checked_sub(first).is_none_or(|own| Pages::page_of(own) as i64 != number) {
+                    let section = Section::new(GROUPS, number);
+                    return Err(Error::data(format!("the section '{section}' of the state holds group {group}")));
                 }
-                self.states.set(&groups, rows)?;
+                self.unsaved.pages.restore(group);
             }
+            self.states.set(&groups, rows)?;
         }
         Ok(())
     }

@@ -58,7 +58,41 @@ fn rows_without_columns_are_counted() {
 }
 
 #[test]
+fn batches_that_are_joined_come_back_one_by_one() {
+    let of = |partition: &str, watermark: i64| {
+        let source = SourceRows { partition: partition.into(), ..Arc::into_inner(lineage().source).unwrap() };
+        EventBatch {
+            watermarks: Some(Int64Array::from(vec![watermark; 3])),
+            lineage: Some(Lineage { source: Arc::new(source), ..lineage() }),
+            ..EventBatch::append(rows())
+        }
+    };
+    let batches = [(Watermark(5), of("a", 1)), (Watermark(5), of("b", 2)), (Watermark(i64::MAX), of("a", 3))];
+    let alone: Vec<_> = batches.iter().map(|(before, batch)| (*before, saved(batch, true).unwrap())).collect();
+    let back = split(&joined(&alone).unwrap(), Watermark(0)).unwrap();
+    assert_eq!(back.len(), 3);
+    for ((before, batch), (wanted_before, wanted)) in back.iter().zip(&batches) {
+        assert_eq!((before, &batch.rows, &batch.watermarks), (wanted_before, &wanted.rows, &wanted.watermarks));
+        let (now, then) = (batch.lineage.as_ref().unwrap(), wanted.lineage.as_ref().unwrap());
+        assert_eq!(now.source.partition, then.source.partition);
+        assert_eq!(now.offsets().unwrap(), then.offsets().unwrap());
+        assert_eq!(now.source_rows().unwrap(), then.source_rows().unwrap());
+    }
+    // One that was written alone.
+    let back = split(&alone[1].1, Watermark(7)).unwrap();
+    assert_eq!((back.len(), back[0].0, &back[0].1.rows), (1, Watermark(7), &rows()));
+}
+
+#[test]
 fn other_batches_are_refused() {
+    for (lengths, what) in [("5:9", "their number"), ("5", "their watermarks"), ("5:2,x:1", "their watermarks")] {
+        let batch = saved(&EventBatch::append(rows()), false).unwrap();
+        let mut metadata = batch.schema_ref().metadata().clone();
+        metadata.insert(BATCHES.to_owned(), lengths.to_owned());
+        let schema = Arc::new(batch.schema_ref().as_ref().clone().with_metadata(metadata));
+        let error = split(&batch.with_schema(schema).unwrap(), Watermark(0)).unwrap_err();
+        assert_eq!(error.message(), format!("rows that wait in the state do not fit: {what}"));
+    }
     let error = restored(&rows()).unwrap_err();
     assert_eq!(error.message(), "rows that wait in the state do not fit: their number of columns");
     let field = Field::new(WATERMARK, DataType::Utf8View, true);

@@ -44,8 +44,9 @@ pub(crate) async fn work(mut worker: Worker) -> Result<()> {
             }
             Some(Step::Watermark(watermark)) => worker.chain.watermark(0, watermark).await?,
             Some(Step::Barrier(epoch)) => {
+                let begun = Instant::now();
                 let changes = worker.chain.barrier(epoch)?;
-                worker.reporter.passed(epoch, changes);
+                worker.reporter.passed(epoch, changes, begun);
             }
             Some(Step::End { complete }) => {
                 if complete {

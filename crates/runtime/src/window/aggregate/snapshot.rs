@@ -12,7 +12,7 @@ use tidemill_core::{Error, Result};
 use tidemill_state::{Section, State, StateChanges};
 
 use super::dealt::Left;
-use super::{Pane, WindowAggregate};
+use super::{Pane, WindowAggregate, weight};
 use crate::operator::fitting;
 use crate::operator::noted::Noted;
 use crate::window::Window;
@@ -121,8 +121,9 @@ impl WindowAggregate {
             left.panes.insert(pane_ms, self.first_end(pane_ms, &parts));
             let pane = self.panes.entry(pane_ms).or_default();
             pane.rows += parts.iter().map(|part| part.num_rows()).sum::<usize>();
-            // How many of them compacting would leave is not known.
-            pane.compacted_rows = pane.rows / 2;
+            pane.weight += parts.iter().map(weight).sum::<usize>();
+            // What of it compacting would leave is not known.
+            pane.compacted_weight = pane.weight / 2;
             pane.parts.extend(parts);
         }
         Ok(())

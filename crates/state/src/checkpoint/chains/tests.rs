@@ -27,6 +27,7 @@ fn manifest(sections: &[(i64, &[PartRef])], files: &[(u64, u64)]) -> Manifest {
         epoch: 1,
         created_ms: 0,
         finished: false,
+        longest_pause_us: 0,
         plan: String::new(),
         operators: BTreeMap::new(),
         origin: None,

@@ -1,5 +1,6 @@
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use arrow::array::{ArrayRef, Int64Array, RecordBatch};
 use tempfile::tempdir;
@@ -33,7 +34,10 @@ async fn write(store: &mut CheckpointStore, epoch: u64, owner: &str, section: i6
     let column: ArrayRef = Arc::new(Int64Array::from(vec![epoch as i64]));
     changes.append(Section::new("pane", section), RecordBatch::try_from_iter([("n", column)]).unwrap());
     let changes = vec![(owner.to_owned(), changes)];
-    store.write(Snapshot { epoch: Epoch(epoch), finished: false, changes }).await.unwrap();
+    store
+        .write(Snapshot { epoch: Epoch(epoch), finished: false, changes, longest_pause: Duration::ZERO })
+        .await
+        .unwrap();
     store.drop_oldest().await.unwrap();
 }
 
@@ -133,7 +137,10 @@ fn write_damage(file: &Path) {
 async fn a_job_that_has_ended_has_none() {
     let root = tempdir().unwrap();
     let (from, to) = (folder(&root.path().join("checkpoints")), folder(&root.path().join("savepoint")));
-    store(&from).write(Snapshot { epoch: Epoch(1), finished: true, changes: vec![] }).await.unwrap();
+    store(&from)
+        .write(Snapshot { epoch: Epoch(1), finished: true, changes: vec![], longest_pause: Duration::ZERO })
+        .await
+        .unwrap();
     let error = SavepointWriter::of_last(from).await.unwrap().write(&to).await.unwrap_err();
     assert_eq!(error.message(), "the job has come to the end of its input: there is nothing to go on with");
     assert!(to.names().await.unwrap().is_empty());

@@ -1,6 +1,7 @@
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use arrow::array::{ArrayRef, Int64Array, RecordBatch};
 use object_store::memory::InMemory;
@@ -8,7 +9,7 @@ use proptest::prelude::*;
 use tempfile::tempdir;
 
 use super::*;
-use crate::section::Section;
+use crate::section::{Rows, Section};
 
 mod faults;
 
@@ -35,7 +36,8 @@ fn append(pane: i64, values: impl IntoIterator<Item = i64>) -> Vec<(Owner, State
 }
 
 async fn write(store: &mut CheckpointStore, epoch: u64, changes: Vec<(Owner, StateChanges)>) -> Result<()> {
-    store.write(Snapshot { epoch: Epoch(epoch), finished: false, changes }).await?;
+    let longest_pause = Duration::from_micros(epoch);
+    store.write(Snapshot { epoch: Epoch(epoch), finished: false, changes, longest_pause }).await?;
     store.drop_oldest().await
 }
 
@@ -92,6 +94,52 @@ async fn as_many_are_kept_as_are_wanted() {
     assert_eq!(epochs(CheckpointStore::list(&place).await.unwrap()), [4]);
     write(&mut next, 5, append(9, [9])).await.unwrap();
     assert_eq!(resumed(&place).await.len(), 5);
+}
+
+#[tokio::test]
+async fn a_checkpoint_says_what_it_has_cost() {
+    let root = tempdir().unwrap();
+    let place = folder(root.path());
+    let mut writer = store(&place, 2);
+    write(&mut writer, 1, append(1, 0..1000)).await.unwrap();
+    write(&mut writer, 2, append(2, 0..10)).await.unwrap();
+    let found = CheckpointStore::list(&place).await.unwrap();
+    let pauses: Vec<Duration> = found.iter().map(|s| s.manifest.as_ref().unwrap().longest_pause()).collect();
+    assert_eq!(pauses, [1, 2].map(Duration::from_micros));
+    let on_disk = |epoch: u64| {
+        let bytes = |name: String| fs::metadata(root.path().join(name)).unwrap().len();
+        bytes(parts_name(epoch)) + bytes(manifest_name(epoch))
+    };
+    assert_eq!(found.iter().map(|s| s.written_bytes).collect::<Vec<_>>(), [on_disk(1), on_disk(2)]);
+}
+
+#[tokio::test]
+async fn where_memory_is_limited_what_is_read_stays_in_files() {
+    let root = tempdir().unwrap();
+    let place = folder(&root.path().join("checkpoints"));
+    let mut writer = store(&place, 1);
+    for epoch in 1..=3 {
+        write(&mut writer, epoch, append(epoch as i64 % 2, [epoch as i64, 7])).await.unwrap();
+    }
+    let spill = SpillFolder::within(root.path()).unwrap();
+    let files = || fs::read_dir(spill.path()).unwrap().count();
+    let state = store(&place, 1).spilling(spill.clone()).resume(false).await.unwrap().unwrap();
+    assert!(state["a"].rows().all(|rows| matches!(rows, Rows::Spilled(_))));
+    // Sections of one name share a file.
+    assert_eq!(files(), 1);
+    assert_eq!(panes(state), [(0, vec![2, 7]), (1, vec![1, 7, 3, 7])]);
+    assert_eq!(files(), 0);
+
+    damage(&root.path().join("checkpoints").join(parts_name(2)));
+    let error = store(&place, 1).spilling(spill.clone()).resume(false).await.unwrap_err();
+    assert!(error.to_string().contains("a part is damaged: its checksum does not fit"), "{error}");
+}
+
+fn damage(file: &Path) {
+    let mut bytes = fs::read(file).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(file, bytes).unwrap();
 }
 
 #[tokio::test]
