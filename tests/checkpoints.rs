@@ -267,7 +267,7 @@ fn checkpoints_may_be_kept_elsewhere() {
     let setting = format!("SET 'execution.checkpointing.dir' = 'file://{}';", elsewhere.display());
     fs::write(folder.join("q.sql"), numbers(&setting)).unwrap();
     interrupt(started(folder));
-    assert_eq!(names(&folder.join("data")), ["lock"]);
+    assert_eq!(names(&folder.join("data")), ["lock", "savepoints"]);
     let listed = run(folder, &["checkpoints", "ls", "--from", &elsewhere.to_string_lossy()]);
     assert_eq!(listed.code, Some(0), "{}", listed.stderr);
     assert_eq!(run(folder, &RUN).code, Some(0));

@@ -192,6 +192,68 @@ fn an_operator_that_does_something_else_is_told_with_what_it_did() {
     }
 }
 
+/// What an operator keeps is of use only while the columns that it reads, and what it has told, mean the same.
+#[test]
+fn an_operator_whose_rows_mean_something_else_is_refused() {
+    let events = "SET 'execution.checkpointing.interval' = '30 ms';
+CREATE TABLE events (v INT, v2 INT, k STRING, n BIGINT, ts AS TO_TIMESTAMP_LTZ(n * 10, 3), ts2 AS TO_TIMESTAMP_LTZ(n * 20, 3),
+  WATERMARK FOR ts AS ts - INTERVAL '1' SECOND)
+  WITH ('connector' = 'datagen', 'rows-per-second' = '1000', 'number-of-rows' = '1500', 'fields.n.kind' = 'sequence',
+    'fields.n.start' = '0', 'fields.n.end' = '1499', 'fields.k.length' = '1', 'fields.v.max' = '9', 'fields.v.min' = '0',
+    'fields.v2.max' = '99', 'fields.v2.min' = '0');
+CREATE VIEW read AS SELECT k AS x, v AS y, v2, n, ts, ts2 FROM events;
+CREATE TABLE copied (id BIGINT) WITH ('connector' = 'filesystem', 'path' = 'copied', 'format' = 'json');
+INSERT INTO copied SELECT n FROM events;
+CREATE TABLE sums (x STRING, y BIGINT, z BIGINT) WITH ('connector' = 'blackhole');
+INSERT INTO sums SELECT x, sum(y), approx_count_distinct(v2) FROM read GROUP BY x;
+CREATE TABLE sessions (x STRING, y BIGINT, z BIGINT) WITH ('connector' = 'blackhole');
+INSERT INTO sessions SELECT x, sum(y), sum(v2)
+  FROM TABLE(SESSION(TABLE read PARTITION BY x, DESCRIPTOR(ts), INTERVAL '1' HOUR)) GROUP BY x, window_start, window_end;
+CREATE TABLE windows (x STRING, z BIGINT) WITH ('connector' = 'blackhole');
+INSERT INTO windows SELECT x, sum(v2)
+  FROM TABLE(TUMBLE(TABLE read, DESCRIPTOR(ts), INTERVAL '1' HOUR)) GROUP BY x, window_start, window_end;
+CREATE TABLE best (x STRING, v2 BIGINT, place BIGINT) WITH ('connector' = 'blackhole');
+INSERT INTO best SELECT x, v2, place FROM (
+  SELECT *, ROW_NUMBER() OVER (PARTITION BY x ORDER BY v2) AS place FROM read) WHERE place <= 2;
+";
+    let folder = stopped(events);
+    for (what, by, operator) in [
+        // Columns of one type in another order are not taken up by their place.
+        ("(v INT, v2 INT, ", "(v2 INT, v INT, ", ""),
+        ("k AS x", "UPPER(k) AS x", "'group of sums'"),
+        ("v AS y", "v2 AS y", "'group of sums'"),
+        ("v2 INT, k STRING", "v2 BIGINT, k STRING", "'group of sums'"),
+        ("WATERMARK FOR ts AS ts -", "WATERMARK FOR ts2 AS ts2 -", "'window TUMBLE(size 3600000 ms) of windows'"),
+        ("n * 10, 3), ts2", "n * 11, 3), ts2", "'window SESSION(gap 3600000 ms, by x) of sessions'"),
+        ("ORDER BY v2)", "ORDER BY v2 NULLS LAST)", "'top 2 of best'"),
+        (
+            "SET 'exec",
+            "SET 'table.exec.emit.allow-lateness' = '10 s';\nSET 'exec",
+            "'window TUMBLE(size 3600000 ms) of windows', which was: window TUMBLE(size 3600000 ms) by (x): sum(read.v2)",
+        ),
+    ] {
+        let sql = events
+            .replacen(what, by, 1)
+            .replace("DESCRIPTOR(ts)", if by.starts_with("WATERMARK") { "DESCRIPTOR(ts2)" } else { "DESCRIPTOR(ts)" });
+        let refused = changed(folder.path(), &sql, &["--parallelism", "2"]);
+        if operator.is_empty() {
+            assert_eq!(refused.code, Some(0), "{by}: {}", refused.stderr);
+            fs::remove_dir_all(folder.path().join("next")).unwrap();
+            continue;
+        }
+        assert_eq!(refused.code, Some(2), "{by}: {}", refused.stderr);
+        assert!(refused.stderr.contains(operator), "{by}: {}", refused.stderr);
+    }
+    // A checkpoint of the job's own is of no use to what tells other results, either.
+    let early = "SET 'table.exec.emit.early-fire.enabled' = 'true';\nSET 'table.exec.emit.early-fire.delay' = '1 s';\n";
+    fs::write(folder.path().join("q.sql"), [early, events].concat()).unwrap();
+    let refused = run(folder.path(), &["run", "q.sql", "--data-dir", "data", "--parallelism", "2"]);
+    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+    let told = "sessions with a gap of 3600000 ms by (x): sum(read.y), sum(read.v2)";
+    let says = format!(" was: {told}; and is: {told}, told early\n");
+    assert!(refused.stderr.contains(&says), "{}", refused.stderr);
+}
+
 #[test]
 fn a_job_that_runs_makes_its_savepoint_itself_and_goes_on() {
     let folder = fresh();
@@ -255,14 +317,19 @@ fn a_job_that_began_from_a_savepoint_goes_on_from_its_own_checkpoints() {
 fn what_is_no_savepoint_is_told() {
     let folder = stopped(&[SOURCE, COPIED, COUNTED].concat());
     let folder = folder.path();
-    let cases: [(&[&str], &str); 5] = [
+    let cases: [(&[&str], &str); 7] = [
         (&["savepoint", "--data-dir", "nowhere", "to"], "there is no data directory 'nowhere'"),
         (&["run", "q.sql", "--data-dir", "next", "--from-savepoint", "nowhere"], "there is no savepoint in 'nowhere'"),
         (
             &["run", "q.sql", "--data-dir", "next", "--from-savepoint", "data/checkpoints"],
             "there is no savepoint in 'data/checkpoints': that is a checkpoint",
         ),
-        (&["savepoint", "--data-dir", "data", "data/checkpoints"], "'data/checkpoints' has a savepoint or checkpoints"),
+        (
+            &["savepoint", "--data-dir", "data", "data/checkpoints"],
+            "/data/checkpoints' is in the data directory of the job",
+        ),
+        (&["savepoint", "--data-dir", "data", "./data/new/one"], "/data/new/one' is in the data directory of the job"),
+        (&["savepoint", "--data-dir", "data", ""], "the place of the savepoint has no name"),
         (&["run", "q.sql", "--from-savepoint", "savepoint"], "--data-dir <DIR>"),
     ];
     for (arguments, says) in cases {

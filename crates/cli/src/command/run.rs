@@ -101,7 +101,7 @@ async fn run_live(pipeline: &Pipeline, outputs: &impl Outputs, arguments: &Argum
     let owned = durable.lock()?;
     graph.spill = memory::spill(arguments.memory_limit, owned.as_ref().map(DataDir::path))?;
     let durability = durable.open(&graph, &pipeline.settings.checkpointing).await?;
-    let savepoints = owned.as_ref().map(|data_dir| savepoint::serving(data_dir.path()));
+    let savepoints = owned.as_ref().map(|data_dir| savepoint::serving(data_dir.path())).transpose()?;
     for (statement, finding) in nothing_visible(pipeline, outputs)? {
         report::warning(&statement, &finding);
     }

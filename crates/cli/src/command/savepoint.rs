@@ -55,6 +55,8 @@ async fn make(arguments: &Arguments) -> Result<Made> {
         return Err(Error::invalid(format!("there is no data directory '{}'", arguments.data_dir.display()))
             .hint("give the --data-dir of the job"));
     }
+    let to = absolute(&arguments.to)?;
+    refuse_within(&arguments.data_dir, &to)?;
     loop {
         match DataDir::lock(&arguments.data_dir) {
             // Nobody begins to run the job while the savepoint is made.
@@ -64,7 +66,7 @@ async fn make(arguments: &Arguments) -> Result<Made> {
         }
         report::asks_the_run(&arguments.data_dir);
         // It may end before it hears.
-        if let Some(made) = ask(&arguments.data_dir, &absolute(&arguments.to)?).await? {
+        if let Some(made) = ask(&arguments.data_dir, &to).await? {
             return Ok(made);
         }
     }
@@ -82,8 +84,27 @@ async fn of_last(arguments: &Arguments, data_dir: &Path) -> Result<Made> {
     Ok(Made { epoch: epoch.0, bytes: written.bytes })
 }
 
+/// The data directory is the job's own: a later run may clean it up.
+fn refuse_within(data_dir: &Path, to: &str) -> Result<()> {
+    let place = Place::parse(to, Path::new(""))?;
+    let Place::Folder(folder) = place else { return Ok(()) };
+    let data_dir = data_dir.canonicalize().unwrap_or_else(|_| data_dir.to_owned());
+    // The folder itself need not be there yet.
+    let there = folder.ancestors().find_map(|folder| folder.canonicalize().ok());
+    match there.is_some_and(|there| there.starts_with(&data_dir)) {
+        true => Err(Error::invalid(format!("'{}' is in the data directory of the job", folder.display()))
+            .hint("name a folder outside of it: a savepoint is yours, and stays")),
+        false => Ok(()),
+    }
+}
+
 /// The place, for a process with another working directory.
 fn absolute(to: &str) -> Result<String> {
+    if to.is_empty() {
+        return Err(
+            Error::invalid("the place of the savepoint has no name").hint("name a folder that is not there yet")
+        );
+    }
     if to.contains("://") {
         return Ok(to.to_owned());
     }

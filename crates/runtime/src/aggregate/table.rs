@@ -14,7 +14,7 @@ use tidemill_core::Result;
 
 use super::keys::Keys;
 use crate::engine_error;
-use crate::operator::evaluate;
+use crate::operator::{evaluate, without_places};
 
 /// One aggregate: `function(arguments) FILTER (WHERE filter)`.
 #[derive(Debug, Clone)]
@@ -103,12 +103,7 @@ fn key_words(expr: &Arc<dyn PhysicalExpr>, field: &FieldRef) -> String {
     if expr.downcast_ref::<Column>().is_some() {
         return field.name().clone();
     }
-    // Where a column stands among others says nothing of the key.
-    let words = expr.to_string();
-    let mut parts = words.split('@');
-    let mut without_places = parts.next().unwrap_or_default().to_owned();
-    without_places.extend(parts.map(|part| part.trim_start_matches(|c: char| c.is_ascii_digit())));
-    without_places
+    without_places(expr)
 }
 
 /// Groups and their accumulators. `key` may be empty: then there is one group.

@@ -1,10 +1,13 @@
 //! A graph in words: for people, to tell it from others, and to find its operators again in one that has changed.
 
+mod lineage;
+
 use std::collections::BTreeMap;
 
 use tidemill_core::Result;
 use tidemill_state::checkpoint::{JobIdentity, OperatorIdentity};
-use xxhash_rust::xxh3::xxh3_64;
+
+use lineage::{Arriving, Rows, hash, leaving};
 
 use super::{EdgeSpec, EventTimeSpec, Head, JobGraph, Target, TaskSpec};
 use crate::exchange::Partitioning;
@@ -99,34 +102,37 @@ impl JobGraph {
         let mut operators = BTreeMap::new();
         let mut arriving = Arriving::default();
         for (number, task) in self.tasks.iter().enumerate() {
-            let identity = |words: String, lineage: u64, by_key_group: bool| OperatorIdentity {
+            let identity = |words: String, lineage: u64, derivation: u64, by_key_group: bool| OperatorIdentity {
                 name: task.name.to_string(),
                 words,
                 lineage: format!("{lineage:016x}"),
+                derivation: format!("{derivation:016x}"),
                 subtasks: task.parallelism,
                 by_key_group,
             };
-            let of_task = lineage(&task.name, &[]);
-            let own = identity(task.name.to_string(), of_task, false);
+            // What was read of a table, and written to one, is told apart by its name alone.
+            let own = || identity(task.name.to_string(), hash(&[&task.name], &[]), 0, false);
             match &task.head {
-                Head::Source(..) => drop(operators.insert(source_operator(number), own)),
-                Head::Sink(_) => drop(operators.insert(sink_operator(number), own)),
+                Head::Source(..) => drop(operators.insert(source_operator(number), own())),
+                Head::Sink(_) => drop(operators.insert(sink_operator(number), own())),
                 Head::Edges => {}
             }
             for (slot, targets) in task.head_targets.iter().enumerate() {
-                let from = match &task.head {
-                    Head::Source(..) => lineage(&task.name, &[slot as u64]),
-                    _ => arriving.by_edge.get(&(number, slot)).copied().unwrap_or_default(),
+                let rows = match &task.head {
+                    Head::Source(spec, _) => Rows::of_source(spec, &task.name, slot),
+                    _ => arriving.by_edge(number, slot),
                 };
-                targets.iter().for_each(|target| arriving.pass(number, task, *target, from));
+                targets.iter().for_each(|target| arriving.pass(number, task, *target, rows.clone()));
             }
             for (index, node) in task.nodes.iter().enumerate() {
-                let words = (node.make)()?.describe();
-                let own = lineage(&words, arriving.by_node.get(&(number, index)).map_or(&[], Vec::as_slice));
+                let operator = (node.make)()?;
+                let (words, rows) = (operator.state_words(), arriving.at(number, index));
                 for (Port(port), target) in &node.targets {
-                    arriving.pass(number, task, *target, lineage(&words, &[own, u64::from(*port)]));
+                    let leaving = leaving(&rows, &operator.describe(), *port, operator.derivation());
+                    arriving.pass(number, task, *target, leaving);
                 }
-                operators.insert(node_operator(number, index), identity(words, own, self.is_by_key_group(task, index)));
+                let (lineage, by_key_group) = (hash(&[&words], &[rows.lineage]), self.is_by_key_group(task, index));
+                operators.insert(node_operator(number, index), identity(words, lineage, rows.all(), by_key_group));
             }
         }
         Ok(operators)
@@ -136,30 +142,4 @@ impl JobGraph {
     pub(crate) fn is_by_key_group(&self, task: &TaskSpec, node: usize) -> bool {
         self.spill.is_some() && node == 0 && !task.key.is_empty()
     }
-}
-
-/// The lineages of the rows that come somewhere: edges lead to tasks that were made later, and chains to later nodes.
-#[derive(Default)]
-struct Arriving {
-    /// By task and node.
-    by_node: BTreeMap<(usize, usize), Vec<u64>>,
-    /// By task and slot.
-    by_edge: BTreeMap<(usize, usize), u64>,
-}
-
-impl Arriving {
-    fn pass(&mut self, number: usize, task: &TaskSpec, target: Target, lineage: u64) {
-        match target {
-            Target::Node { node, .. } => self.by_node.entry((number, node)).or_default().push(lineage),
-            Target::Edge(edge) => {
-                let EdgeSpec { to_task, to_slot, .. } = task.edges[edge];
-                self.by_edge.insert((to_task, to_slot), lineage);
-            }
-        }
-    }
-}
-
-/// Of an operator: its words, and the lineages of what it reads.
-fn lineage(words: &str, inputs: &[u64]) -> u64 {
-    xxh3_64(format!("{words}\n{inputs:x?}").as_bytes())
 }

@@ -9,7 +9,7 @@ use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::Column;
 use tidemill_core::{EventBatch, Result};
 
-use super::{Operator, Output};
+use super::{Derivation, Operator, Output};
 use crate::engine_error;
 
 /// `SELECT <projection> ... WHERE <predicate>`, in that order of evaluation: predicate first.
@@ -35,6 +35,10 @@ impl Operator for Calc {
             format!("project {}", columns.join(", "))
         });
         predicate.into_iter().chain(projection).collect::<Vec<_>>().join(", ")
+    }
+
+    fn derivation(&self) -> Derivation {
+        self.projection.as_ref().map_or(Derivation::Same, |(exprs, schema)| Derivation::of(exprs, schema))
     }
 
     fn on_batch(&mut self, batch: EventBatch, out: &mut Output) -> Result<()> {

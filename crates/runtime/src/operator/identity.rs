@@ -7,7 +7,7 @@ use arrow::compute::take;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use tidemill_core::{Error, EventBatch, Result};
 
-use super::{Operator, Output};
+use super::{Derivation, Operator, Output};
 
 /// Puts each row's partition and offset behind its columns.
 #[derive(Debug)]
@@ -35,6 +35,10 @@ impl WithIdentity {
 impl Operator for WithIdentity {
     fn describe(&self) -> String {
         "add each row's partition and offset".to_owned()
+    }
+
+    fn derivation(&self) -> Derivation {
+        Derivation::Same
     }
 
     fn on_batch(&mut self, batch: EventBatch, out: &mut Output) -> Result<()> {

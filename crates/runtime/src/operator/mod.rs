@@ -2,6 +2,7 @@
 
 mod calc;
 mod dealer;
+mod derivation;
 pub(crate) mod hands;
 mod identity;
 pub(crate) mod noted;
@@ -15,6 +16,8 @@ mod unnest;
 pub use calc::Calc;
 pub(crate) use calc::evaluate;
 pub use dealer::Dealer;
+pub(crate) use derivation::without_places;
+pub use derivation::{Derivation, DerivedColumn};
 pub use identity::WithIdentity;
 pub use pre_top_n::PreTopN;
 pub(crate) use restored::fitting;
@@ -55,6 +58,17 @@ impl Port {
 pub trait Operator: Send {
     /// What it does, in a few words, for plans that people read.
     fn describe(&self) -> String;
+
+    /// What its state is of, in words: one that says the same, and whose columns derive alike, can take it up. Beside what
+    /// the operator does, the settings that what it has told depends on.
+    fn state_words(&self) -> String {
+        self.describe()
+    }
+
+    /// Where the columns that it emits come from.
+    fn derivation(&self) -> Derivation {
+        Derivation::All
+    }
 
     /// What of its state is never freed, in a few words, for people: what there is one of, and for what. `None` where
     /// the watermark frees all of it, or its size has a bound.

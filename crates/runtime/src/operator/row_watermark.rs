@@ -7,7 +7,7 @@ use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use tidemill_core::{Error, EventBatch, Result};
 
-use super::{Operator, Output};
+use super::{Derivation, Operator, Output};
 
 /// Puts each row's watermark behind its columns.
 #[derive(Debug)]
@@ -46,6 +46,10 @@ pub fn watermark_column(batch: &EventBatch, data_type: &DataType) -> Result<Arra
 impl Operator for WithRowWatermark {
     fn describe(&self) -> String {
         "add each row's watermark".to_owned()
+    }
+
+    fn derivation(&self) -> Derivation {
+        Derivation::Same
     }
 
     fn on_batch(&mut self, batch: EventBatch, out: &mut Output) -> Result<()> {

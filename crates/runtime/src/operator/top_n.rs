@@ -205,6 +205,14 @@ impl Operator for TopN {
         format!("the first {limit} of ({}) by {}, {when}", partition.join(", "), order.join(", "))
     }
 
+    fn state_words(&self) -> String {
+        let nulls_first = self.spec.order.iter().filter(|(_, options)| options.nulls_first);
+        let names: Vec<&str> = nulls_first.map(|(column, _)| self.spec.schema.field(*column).name().as_str()).collect();
+        let nulls = if names.is_empty() { String::new() } else { format!(", NULL first in {}", names.join(", ")) };
+        let rows = if self.spec.append_only { "" } else { ", of rows that may be taken back" };
+        format!("{}{nulls}{rows}", self.describe())
+    }
+
     fn unbounded_state(&self) -> Option<String> {
         let TopNSpec { partition, limit, append_only, window_end, .. } = &self.spec;
         let names: Vec<&str> = partition.iter().map(|index| self.spec.schema.field(*index).name().as_str()).collect();

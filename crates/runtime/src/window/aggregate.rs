@@ -30,6 +30,7 @@ use snapshot::Unsaved;
 use super::changes::changes;
 use super::pace::Pace;
 use super::pre_aggregate::partial_schema;
+use super::spec::telling_words;
 use super::{Window, WindowSpec};
 use crate::aggregate::{Aggregation, Table};
 use crate::operator::hands::Hands;
@@ -287,6 +288,11 @@ pub(super) fn emit_in_pieces(batch: &EventBatch, out: &mut Output) {
 impl Operator for WindowAggregate {
     fn describe(&self) -> String {
         format!("window {} by {}", self.spec.assigner, self.spec.aggregation)
+    }
+
+    fn state_words(&self) -> String {
+        let WindowSpec { lateness_ms, early_fire, late_fire, .. } = self.spec;
+        self.describe() + &telling_words(lateness_ms, early_fire.is_some(), late_fire.is_some())
     }
 
     fn on_batch(&mut self, batch: EventBatch, _out: &mut Output) -> Result<()> {

@@ -31,3 +31,11 @@ pub struct WindowSpec {
     /// the next watermark.
     pub late_fire: Option<Duration>,
 }
+
+/// How often windows tell their results, in words: what they have told depends on it.
+pub(super) fn telling_words(lateness_ms: i64, early: bool, late: bool) -> String {
+    let lateness = (lateness_ms > 0).then(|| format!(", with an allowed lateness of {lateness_ms} ms"));
+    let early = early.then(|| ", told early".to_owned());
+    let late = late.then(|| ", told anew at a pace".to_owned());
+    lateness.into_iter().chain(early).chain(late).collect()
+}

@@ -29,6 +29,8 @@ pub struct OperatorIdentity {
     pub words: String,
     /// Its words and those of all that its rows come through, in one number.
     pub lineage: String,
+    /// Where the columns of its rows come from, in one number; that some rows are left out on the way is no matter.
+    pub derivation: String,
     /// How many subtasks it has.
     pub subtasks: usize,
     /// Its state is kept key group by key group.

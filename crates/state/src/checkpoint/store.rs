@@ -18,6 +18,10 @@ use super::writer::PartsWriter;
 use crate::section::{State, StateChanges};
 use crate::spill::SpillFolder;
 
+/// What to do where checkpoints are of another job.
+const OTHER_JOB: &str = "run the file and the --parallelism that the checkpoints are of, or give this job a --data-dir of \
+                         its own, where it can begin from a savepoint of that one ('tidemill savepoint')";
+
 /// What a job hands over at a cut.
 #[derive(Debug)]
 pub struct Snapshot {
@@ -188,8 +192,27 @@ impl CheckpointStore {
         if manifest.plan != self.job.plan {
             return Err(self.foreign(&manifest));
         }
+        // Older versions did not tell them.
+        if !manifest.operators.is_empty() && manifest.operators != self.job.operators {
+            return Err(self.foreign_operators(&manifest));
+        }
         let state = read_state(&self.place, &manifest, self.spill.as_ref()).await?;
         Ok((manifest, state))
+    }
+
+    /// The same where only settings of operators differ, or the way of their rows.
+    fn foreign_operators(&self, manifest: &Manifest) -> Error {
+        let then = manifest.operators.values();
+        let mut differing = then.zip(self.job.operators.values()).filter(|(then, now)| then != now);
+        let why = match differing.clone().find(|(then, now)| then.words != now.words).or_else(|| differing.next()) {
+            Some((then, now)) if then.words != now.words => {
+                format!(": '{}' was: {}; and is: {}", then.name, then.words, now.words)
+            }
+            Some((then, _)) => format!(": the columns of '{}' come from others", then.name),
+            None => String::new(),
+        };
+        let message = format!("the checkpoints in '{}' are of another job than this one{why}", self.place);
+        Error::invalid(message).hint(OTHER_JOB)
     }
 
     /// Says where the job differs from the one that wrote the checkpoint.
@@ -201,10 +224,7 @@ impl CheckpointStore {
         let mut message = format!("the checkpoints in '{}' are of another job than this one", self.place);
         let line = |line: Option<&str>| line.map_or("nothing".to_owned(), |line| format!("'{}'", line.trim()));
         let _ = write!(message, ": where that one has {}, this one has {}", line(then), line(now));
-        Error::invalid(message).hint(
-            "run the file and the --parallelism that the checkpoints are of, or give this job a --data-dir of its own, where \
-             it can begin from a savepoint of that one ('tidemill savepoint')",
-        )
+        Error::invalid(message).hint(OTHER_JOB)
     }
 
     /// Deletes what no kept checkpoint names: of checkpoints that are too old, and of ones that did not get so far.

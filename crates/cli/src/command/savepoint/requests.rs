@@ -8,6 +8,7 @@
 //!
 //! Files need no port and no permission beyond those of the data directory, which a container's volume has, too.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -56,7 +57,11 @@ enum Answer {
 /// Asks the run that has the data directory, and waits for its answer. `None`: it has ended without one.
 pub(super) async fn ask(data_dir: &Path, to: &str) -> Result<Option<Made>> {
     let folder = data_dir.join(FOLDER);
-    fs::create_dir_all(&folder).map_err(|e| failed("create the folder", &folder, e))?;
+    if !folder.exists() {
+        // The run has only just begun, or is about to end.
+        sleep(LOOK).await;
+        return Ok(None);
+    }
     let request = folder.join(format!("{}.{REQUEST}", new_id()));
     put(&request, &Request { to: to.to_owned() })?;
     let answer = request.with_extension(ANSWER);
@@ -91,17 +96,31 @@ pub(super) async fn ask(data_dir: &Path, to: &str) -> Result<Option<Made>> {
     }
 }
 
-/// What is asked of the run that has the data directory.
-pub(crate) fn serving(data_dir: &Path) -> mpsc::Receiver<SavepointRequest> {
+/// What is asked of the run that has the data directory. The folder is the run's, so that it can answer whoever asks; what
+/// was asked of an earlier run, nobody waits for any more.
+///
+/// # Errors
+/// `Unavailable` if the folder can't be made or cleaned up.
+pub(crate) fn serving(data_dir: &Path) -> Result<mpsc::Receiver<SavepointRequest>> {
+    let folder = data_dir.join(FOLDER);
+    match fs::remove_dir_all(&folder) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(failed("clean up", &folder, e)),
+        _ => fs::create_dir_all(&folder).map_err(|e| failed("create the folder", &folder, e))?,
+    }
     let (requests, asked) = mpsc::channel(1);
-    tokio::spawn(serve(data_dir.join(FOLDER), requests));
-    asked
+    tokio::spawn(serve(folder, requests));
+    Ok(asked)
 }
 
 /// Passes on what is asked for in the folder, until the run ends.
 async fn serve(folder: PathBuf, requests: mpsc::Sender<SavepointRequest>) {
+    // One that can't be taken away is not answered again.
+    let mut answered_before = HashSet::new();
     loop {
         for request in asked(&folder) {
+            if !answered_before.insert(request.clone()) {
+                continue;
+            }
             let answer = match answered(&request, &requests).await {
                 Ok(Some(made)) => Answer::Made(made),
                 // The run ends: whoever asks sees that.

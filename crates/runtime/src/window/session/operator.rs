@@ -25,6 +25,7 @@ use crate::window::aggregate::{WindowAggregate, emit_in_pieces};
 use crate::window::changes::changes;
 use crate::window::late::Missed;
 use crate::window::pace::Pace;
+use crate::window::spec::telling_words;
 use crate::window::{LateOutput, TimeColumn, Window};
 
 /// What a session aggregate computes.
@@ -227,6 +228,11 @@ fn session(verdict: Verdict) -> Option<SessionId> {
 impl Operator for SessionAggregate {
     fn describe(&self) -> String {
         format!("sessions with a gap of {} ms by {}", self.spec.gap_ms, self.spec.aggregation)
+    }
+
+    fn state_words(&self) -> String {
+        let SessionSpec { lateness_ms, early_fire, late_fire, .. } = self.spec;
+        self.describe() + &telling_words(lateness_ms, early_fire.is_some(), late_fire.is_some())
     }
 
     fn needs_source(&self) -> bool {

@@ -18,6 +18,7 @@ fn job() -> JobIdentity {
         name: "group of sums".to_owned(),
         words: "group by (a)".to_owned(),
         lineage: "1".to_owned(),
+        derivation: "1".to_owned(),
         subtasks: 2,
         by_key_group: false,
     };
