@@ -220,7 +220,7 @@ INSERT INTO best SELECT x, v2, place FROM (
     for (what, by, operator) in [
         // Columns of one type in another order are not taken up by their place.
         ("(v INT, v2 INT, ", "(v2 INT, v INT, ", ""),
-        ("k AS x", "UPPER(k) AS x", "'group of sums'"),
+        ("k AS x", "UPPER(k) AS x", "'group of sums', whose columns come from others now, or in another order"),
         ("v AS y", "v2 AS y", "'group of sums'"),
         ("v2 INT, k STRING", "v2 BIGINT, k STRING", "'group of sums'"),
         ("WATERMARK FOR ts AS ts -", "WATERMARK FOR ts2 AS ts2 -", "'window TUMBLE(size 3600000 ms) of windows'"),

@@ -85,10 +85,16 @@ fn by_operator(operators: &Operators, state: BTreeMap<Owner, State>) -> Result<B
 /// What the job has in place of an operator that is not there any more: at the same place of a task with the same name.
 fn why_nobody(operator: &str, then: &OperatorIdentity, now: &Operators) -> String {
     let place = |operator: &str| operator.rsplit_once('.').map(|(_, place)| place.to_owned());
-    let others = now.iter().filter(|(other, identity)| {
-        identity.name == then.name && identity.words != then.words && place(other) == place(operator)
-    });
-    let others: Vec<&str> = others.map(|(_, identity)| &*identity.words).collect();
+    let in_place = now.iter().filter(|(other, identity)| identity.name == then.name && place(other) == place(operator));
+    let in_place: Vec<&OperatorIdentity> = in_place.map(|(_, identity)| identity).collect();
+    if in_place.is_empty() {
+        return String::new();
+    }
+    if in_place.iter().any(|identity| identity.words == then.words && identity.derivation != then.derivation) {
+        return ", whose columns come from others now, or in another order".to_owned();
+    }
+    let others: Vec<&str> =
+        in_place.iter().map(|identity| &*identity.words).filter(|words| *words != then.words).collect();
     match others.is_empty() {
         true => String::new(),
         false => format!(", which was: {}; the job has instead: {}", then.words, others.join("; ")),
@@ -102,7 +108,7 @@ fn not_taken_up(savepoint: &Savepoint, left: &[String]) -> Error {
         left.join(", ")
     ))
     .hint(
-        "bring back the statement, window or key that it was for, or leave that state out with \
+        "bring back the statement, window, key or setting that it was for, or leave that state out with \
          --allow-non-restored-state: what needs it then begins empty",
     )
 }
