@@ -259,6 +259,10 @@ fn a_job_that_runs_makes_its_savepoint_itself_and_goes_on() {
     let folder = fresh();
     let folder = folder.path();
     fs::write(folder.join("q.sql"), [SOURCE, COPIED, COUNTED].concat()).unwrap();
+    // Nobody waits any more for what was asked of an earlier run.
+    fs::create_dir_all(folder.join("data/savepoints")).unwrap();
+    let stale = format!("{{\"to\":\"{}\"}}", folder.join("stale").display());
+    fs::write(folder.join("data/savepoints/1.request"), stale).unwrap();
     let mut job = started(folder, "data");
     let made = run(folder, &["savepoint", "--data-dir", "data", "savepoint"]);
     assert_eq!(made.code, Some(0), "{}", made.stderr);
@@ -271,6 +275,9 @@ fn a_job_that_runs_makes_its_savepoint_itself_and_goes_on() {
     assert_all_are_copied(folder);
     assert_all_are_counted(folder);
     assert_eq!(names(&folder.join("data/savepoints")), [""; 0], "requests and answers are gone");
+    assert!(!folder.join("stale").exists());
+    let shown = run(folder, &["checkpoints", "show", "--from", "savepoint"]);
+    assert!(shown.stdout.contains("the job\n0: source numbers (parallelism 2)\n"), "{}", shown.stdout);
 
     // Another version of the job, which writes elsewhere, leaves what the first has written as it is.
     let elsewhere = [SOURCE, COPIED, COUNTED].concat().replace("'path' = '", "'path' = 'other/");

@@ -11,8 +11,8 @@ use tidemill_state::checkpoint::OperatorIdentity;
 /// Operators, by the name that their job gives them.
 pub(super) type Operators = BTreeMap<String, OperatorIdentity>;
 
-/// Those that are alike in something.
-type Alike<'a> = BTreeMap<Vec<&'a str>, Vec<(&'a str, &'a OperatorIdentity)>>;
+/// Operators of one job that are alike in something.
+type Alike<'a> = Vec<(&'a str, &'a OperatorIdentity)>;
 
 /// Of `then`, those that have one of `now` to take their state up.
 pub(super) fn matched<'a>(then: &'a Operators, now: &'a Operators) -> BTreeMap<&'a str, &'a str> {
@@ -60,9 +60,9 @@ impl<'a> Found<'a> {
         now: &'a Operators,
         key: impl Fn(&'a OperatorIdentity) -> Vec<&'a str>,
         wanted: impl Fn(&str, bool) -> bool,
-    ) -> Vec<(Vec<(&'a str, &'a OperatorIdentity)>, Vec<(&'a str, &'a OperatorIdentity)>)> {
+    ) -> Vec<(Alike<'a>, Alike<'a>)> {
         let taken: BTreeSet<&str> = self.pairs.values().copied().collect();
-        let (mut alike_then, mut alike_now) = (Alike::new(), Alike::new());
+        let (mut alike_then, mut alike_now): (BTreeMap<_, Alike<'a>>, BTreeMap<_, Alike<'a>>) = Default::default();
         for (operator, identity) in then.iter().filter(|(operator, _)| !self.pairs.contains_key(operator.as_str())) {
             if wanted(&identity.name, true) {
                 alike_then.entry(key(identity)).or_default().push((operator, identity));

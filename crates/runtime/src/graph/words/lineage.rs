@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use arrow::datatypes::FieldRef;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::graph::{EdgeSpec, SourceSpec, Target, TaskSpec};
-use crate::operator::{Derivation, without_places};
+use crate::operator::{Derivation, DerivedColumn, without_places};
 
 /// What is known of rows on their way.
 #[derive(Debug, Clone, Default)]
@@ -25,7 +26,7 @@ impl Rows {
         let time = spec.event_time.as_ref().map(|time| spec.columns.field(time.column).name().as_str());
         let common = hash(&[name, time.unwrap_or_default()], &[u64::from(spec.processing_time)]);
         let computed = |index: usize| spec.computed.as_ref().map(|exprs| without_places(&exprs[index]));
-        let column = |(index, field): (usize, &std::sync::Arc<arrow::datatypes::Field>)| {
+        let column = |(index, field): (usize, &FieldRef)| {
             let words = computed(index).unwrap_or_default();
             (field.name().clone(), hash(&[field.name(), &field.data_type().to_string(), &words], &[common]))
         };
@@ -64,7 +65,7 @@ impl Rows {
             Derivation::Same => Self { lineage, ..self.clone() },
             Derivation::All => Self { lineage, columns: vec![], common: hash(&[words], &[self.all()]) },
             Derivation::Columns(columns) => {
-                let column = |column: crate::operator::DerivedColumn| {
+                let column = |column: DerivedColumn| {
                     let reads: Vec<u64> = column.reads.iter().map(|name| self.column(name)).collect();
                     // A column under another name is the same.
                     let derivation = match (&reads[..], column.reads.as_slice()) {
