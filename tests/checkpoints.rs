@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tidemill_tests::folder::{fresh, names};
-use tidemill_tests::program::{Finished, Program};
+use tidemill_tests::program::{Finished, Program, interrupt};
 
 /// Longer than any machine needs: a test that waits so long has failed.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -77,13 +77,6 @@ fn started(folder: &Path) -> Child {
         sleep(Duration::from_millis(5));
     }
     child
-}
-
-fn interrupt(mut child: Child) {
-    let pid = libc::pid_t::try_from(child.id()).unwrap();
-    // SAFETY: it only sends a signal, to a child that has not been waited for.
-    assert_eq!(unsafe { libc::kill(pid, libc::SIGINT) }, 0);
-    assert_eq!(child.wait().unwrap().code(), Some(130));
 }
 
 fn run(folder: &Path, arguments: &[&str]) -> Finished {

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 use tidemill_tests::folder::fresh;
-use tidemill_tests::program::Program;
+use tidemill_tests::program::{Program, signal};
 use tidemill_tests::rows::final_rows;
 
 const MINUTE_MS: i64 = 60_000;
@@ -184,9 +184,7 @@ fn the_first_interrupt_closes_the_shop_and_the_batch_agrees() {
     let mut child = Program::in_folder(folder.path()).command(&["demo", "--rate", "5000"]).spawn().unwrap();
     let mut lines = std::io::BufRead::lines(std::io::BufReader::new(child.stdout.take().unwrap()));
     assert!(lines.next().unwrap().unwrap().contains("revenue"));
-    let pid = i32::try_from(child.id()).unwrap();
-    // SAFETY: the child has not been waited for, so the number is its own.
-    assert_eq!(unsafe { libc::kill(pid, libc::SIGINT) }, 0);
+    signal(&child, libc::SIGINT);
     let lines: Vec<String> = lines.map(Result::unwrap).collect();
     assert_eq!(child.wait().unwrap().code(), Some(0), "{lines:?}");
     assert!(lines.last().unwrap().starts_with("batch = final live + late, balanced"), "{lines:?}");

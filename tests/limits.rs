@@ -9,7 +9,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 
 use tidemill_tests::folder::{fresh, names};
-use tidemill_tests::program::Program;
+use tidemill_tests::program::{Program, signal};
 
 const LONG: usize = 100_000_000;
 
@@ -217,9 +217,7 @@ SELECT id FROM numbers;
         let unread = child.stdout.take().unwrap();
         // Until the pipe is full, and then some.
         std::thread::sleep(std::time::Duration::from_secs(2));
-        let pid = libc::pid_t::try_from(child.id()).unwrap();
-        // SAFETY: it only sends a signal, to a child that has not been waited for.
-        assert_eq!(unsafe { libc::kill(pid, libc::SIGINT) }, 0);
+        signal(&child, libc::SIGINT);
         assert_eq!(child.wait().unwrap().code(), Some(130), "{arguments:?}");
         drop(unread);
     }

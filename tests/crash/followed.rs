@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tidemill_tests::folder::names;
+use tidemill_tests::program;
 
 use super::killer::Killer;
 
@@ -101,9 +102,7 @@ fn start(command: &mut impl FnMut() -> Command) -> Child {
 }
 
 fn end(mut process: Child, signal: libc::c_int) {
-    let pid = libc::pid_t::try_from(process.id()).unwrap();
-    // SAFETY: it only sends a signal, to a child that has not been waited for.
-    assert_eq!(unsafe { libc::kill(pid, signal) }, 0);
+    program::signal(&process, signal);
     process.wait().unwrap();
 }
 

@@ -1,11 +1,11 @@
 //! A job is handed over from process to process by savepoints: each is stopped or killed at some moment, and the next begins
 //! from its savepoint in a data directory of its own, at another parallelism, with a limit of memory or without.
 
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use tidemill_tests::program::Program;
+use tidemill_tests::program::{Program, signal};
 
 use super::job::Job;
 use super::killer::Killer;
@@ -88,10 +88,4 @@ fn ended(mut command: Command, killer: &mut Killer, may_end: bool) -> Option<boo
 /// The low bits of the numbers that are drawn one after the other are not drawn apart.
 fn coin(killer: &mut Killer) -> bool {
     (killer.draw() >> 32).is_multiple_of(2)
-}
-
-fn signal(process: &Child, signal: libc::c_int) {
-    let pid = libc::pid_t::try_from(process.id()).unwrap();
-    // SAFETY: it only sends a signal, to a child that has not been waited for.
-    assert_eq!(unsafe { libc::kill(pid, signal) }, 0);
 }

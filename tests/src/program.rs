@@ -1,7 +1,7 @@
 //! The `tidemill` binary of this build, run to its end.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,6 +12,25 @@ pub struct Finished {
     pub stdout: String,
     /// Standard error.
     pub stderr: String,
+}
+
+/// Sends a signal, such as `libc::SIGINT`, to a process that has not been waited for.
+///
+/// # Panics
+/// If it can't be sent.
+pub fn signal(process: &Child, signal: libc::c_int) {
+    let pid = libc::pid_t::try_from(process.id()).unwrap();
+    // SAFETY: it only sends a signal, and the number is the child's until that is waited for.
+    assert_eq!(unsafe { libc::kill(pid, signal) }, 0);
+}
+
+/// Ends a process by Ctrl-C.
+///
+/// # Panics
+/// If it does not say that it was interrupted.
+pub fn interrupt(mut process: Child) {
+    signal(&process, libc::SIGINT);
+    assert_eq!(process.wait().unwrap().code(), Some(130));
 }
 
 /// The program, started in a folder.

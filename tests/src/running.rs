@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::program::Program;
+use crate::program::{Program, signal};
 
 /// Longer than any machine needs: a test that waits so long has failed.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -94,9 +94,7 @@ impl Running {
     /// # Panics
     /// If the test can't go on.
     pub fn interrupt(&self) {
-        let pid = libc::pid_t::try_from(self.child.id()).unwrap();
-        // SAFETY: it only sends a signal, to a child that has not been waited for.
-        assert_eq!(unsafe { libc::kill(pid, libc::SIGINT) }, 0);
+        signal(&self.child, libc::SIGINT);
     }
 
     /// The exit code, the lines that were not read yet, and the messages. Closes the input.

@@ -23,8 +23,8 @@ use crate::report;
   tidemill savepoint --data-dir state savepoints/before-the-change
   tidemill run changed.sql --data-dir state-2 --from-savepoint savepoints/before-the-change
 
-A job that runs makes it at a cut of its own, and goes on. To hand over to the job that begins from it without a row
-twice or lost, stop the job first (Ctrl-C), and make the savepoint then.
+A job that runs makes it at a cut of its own, and goes on. To hand over without a row twice or lost,
+stop the job first (Ctrl-C), and make the savepoint then.
 
 Exit codes: 0 it is there; 1 it can't be made; 2 usage; 130 interrupted.")]
 pub(crate) struct Arguments {

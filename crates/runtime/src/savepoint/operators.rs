@@ -146,3 +146,36 @@ fn waits_for_memory() -> Error {
     Error::invalid("the savepoint has rows or windows that wait for memory")
         .hint("begin from it with a --memory-limit, too; without one, from a savepoint of a job that has caught up")
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::operator::Calc;
+
+    fn state(section: &'static str) -> State {
+        let mut changes = StateChanges::default();
+        changes.replace_numbers(section, [1, 2]).unwrap();
+        let mut state = State::default();
+        state.apply(changes);
+        state
+    }
+
+    /// What rows wait for is told; they are not dropped, and a job with a limit gets them as they are.
+    #[test]
+    fn rows_that_wait_for_memory_go_to_a_job_with_a_limit_only() {
+        let make: MakeOperator = Arc::new(|| Ok(Box::new(Calc { predicate: None, projection: None })));
+        let groups = || vec![(3, state("waiting since")), (127, state("waiting since"))];
+        let left = || Left { states: [(0, together(groups()))].into(), subtasks: 1, by_key_group: true };
+        let taker = |by_key_group| Taker { task: 5, node: 0, make: &make, subtasks: 2, by_key_group };
+        let error = taker(false).take_up(left()).unwrap_err();
+        assert_eq!(
+            (error.kind(), error.message()),
+            (ErrorKind::Invalid, "the savepoint has rows or windows that wait for memory")
+        );
+        let [low, high] = [0, 1].map(|group| together(vec![groups().swap_remove(group)]));
+        let expected = vec![(node_owner(5, 0, 0), low), (node_owner(5, 1, 0), high)];
+        assert_eq!(taker(true).take_up(left()).unwrap(), expected);
+    }
+}

@@ -40,7 +40,11 @@ impl Savepoint {
             Error::invalid(format!("there is no savepoint in '{place}'{what}"))
                 .hint("make one with 'tidemill savepoint --data-dir DIR TO', and give the same TO to --from-savepoint")
         };
-        let &[epoch] = &epochs(&place).await?[..] else { return Err(none("")) };
+        let found = epochs(&place).await.map_err(|e| match e.hint_text() {
+            Some(_) => e,
+            None => e.hint("give --from-savepoint the folder or URL that 'tidemill savepoint' was given as TO"),
+        })?;
+        let &[epoch] = &found[..] else { return Err(none("")) };
         let manifest = read_manifest(&place, epoch).await.map_err(|e| e.context(format!("the savepoint '{place}'")))?;
         let Some(id) = manifest.savepoint.clone() else { return Err(none(": that is a checkpoint")) };
         if manifest.operators.is_empty() {
