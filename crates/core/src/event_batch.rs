@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, BooleanArray, Int64Array, RecordBatch, UInt32Array};
+use arrow::array::{Array, BooleanArray, Int64Array, RecordBatch, RecordBatchOptions, UInt32Array};
 use arrow::compute::{filter, filter_record_batch, take, take_record_batch};
+use arrow::datatypes::Schema;
 
-use crate::{Result, RowKind};
+use crate::{Elements, Result, RowKind};
 
 /// Rows in columns with their sidecars. Every sidecar has one entry a row, or is absent.
 ///
@@ -22,6 +23,8 @@ pub struct EventBatch {
     pub watermarks: Option<Int64Array>,
     /// The rows of the source that these rows were made from, where somebody asked for them.
     pub lineage: Option<Lineage>,
+    /// The payload, where it is of a program's own type: then the rows have no columns, and only their number counts.
+    pub elements: Option<Elements>,
 }
 
 /// A run of rows as one partition of a source gave them, with their identity.
@@ -49,7 +52,14 @@ impl EventBatch {
     /// Appended rows without sidecars.
     #[must_use]
     pub fn append(rows: RecordBatch) -> Self {
-        Self { rows, kinds: None, watermarks: None, lineage: None }
+        Self { rows, kinds: None, watermarks: None, lineage: None, elements: None }
+    }
+
+    /// Appended elements of a program's own type.
+    #[must_use]
+    pub fn of_elements(elements: Elements) -> Self {
+        let rows = without_columns(elements.len());
+        Self { elements: Some(elements), ..Self::append(rows) }
     }
 
     /// Other columns for the same rows. The caller keeps the number and the order of the rows.
@@ -83,10 +93,16 @@ impl EventBatch {
             Some(lineage) => Some(lineage.filter(mask)?),
             None => None,
         };
-        Ok(Self { rows: filter_record_batch(&self.rows, mask)?, kinds, watermarks, lineage })
+        let chosen = || (0..mask.len()).filter(|&i| mask.is_valid(i) && mask.value(i));
+        let elements = self.elements.as_ref().map(|elements| elements.take(chosen()));
+        let rows = match self.rows.num_columns() {
+            0 => without_columns(kept),
+            _ => filter_record_batch(&self.rows, mask)?,
+        };
+        Ok(Self { rows, kinds, watermarks, lineage, elements })
     }
 
-    /// A run of rows, without copying.
+    /// A run of rows, without copying any but elements of a program's own type.
     #[must_use]
     pub fn slice(&self, offset: usize, length: usize) -> Self {
         if offset == 0 && length == self.num_rows() {
@@ -97,6 +113,7 @@ impl EventBatch {
             kinds: self.kinds.as_ref().map(|kinds| kinds[offset..offset + length].into()),
             watermarks: self.watermarks.as_ref().map(|w| w.slice(offset, length)),
             lineage: self.lineage.as_ref().map(|lineage| lineage.slice(offset, length)),
+            elements: self.elements.as_ref().map(|elements| elements.take(offset..offset + length)),
         }
     }
 
@@ -111,7 +128,13 @@ impl EventBatch {
             Some(lineage) => Some(lineage.take(indices)?),
             None => None,
         };
-        Ok(Self { rows: take_record_batch(&self.rows, indices)?, kinds, watermarks, lineage })
+        let chosen = || indices.values().iter().map(|&i| i as usize);
+        let elements = self.elements.as_ref().map(|elements| elements.take(chosen()));
+        let rows = match self.rows.num_columns() {
+            0 => without_columns(indices.len()),
+            _ => take_record_batch(&self.rows, indices)?,
+        };
+        Ok(Self { rows, kinds, watermarks, lineage, elements })
     }
 }
 
@@ -155,6 +178,13 @@ impl Lineage {
             None => Ok(self.source.offsets.clone()),
         }
     }
+}
+
+/// Rows of which only their number is known.
+fn without_columns(count: usize) -> RecordBatch {
+    let options = RecordBatchOptions::new().with_row_count(Some(count));
+    let rows = RecordBatch::try_new_with_options(Arc::new(Schema::empty()), vec![], &options);
+    rows.expect("rows without columns have any number")
 }
 
 fn row_index(i: usize) -> u32 {

@@ -20,9 +20,9 @@ use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
 use datafusion::physical_expr::PhysicalExpr;
-use tidemill_core::{EventTimes, Result};
+use tidemill_core::{Elements, EventTimes, Result};
 
-use crate::connector::{Guarantee, SinkFactory, Source};
+use crate::connector::{Decoded, Guarantee, SinkFactory, Source};
 use crate::exchange::Partitioning;
 use crate::key_groups::Spill;
 use crate::metrics::{Metrics, SourceMetrics};
@@ -54,6 +54,49 @@ pub struct SourceSpec {
     pub keep_rejected: bool,
     /// Windows over the rows go by the clock: that is the source's watermark, and no row has one of its own.
     pub processing_time: bool,
+    /// What makes elements of a program's own type of the rows; `None`: rows they stay.
+    pub program: Option<Arc<dyn SourceProgram>>,
+}
+
+impl SourceSpec {
+    /// Whether rows have a time at which they happened.
+    pub(crate) fn has_event_time(&self) -> bool {
+        self.event_time.is_some() || self.program.as_ref().is_some_and(|program| program.has_event_time())
+    }
+}
+
+/// The first steps of a program, which are taken where rows are decoded: so the watermark of an element follows from those
+/// before it in its partition, whoever decodes them.
+///
+/// # Contract
+/// - The same rows give the same elements, whatever else is decoded before or at the same time.
+pub trait SourceProgram: Send + Sync {
+    /// Whether its elements have event time.
+    fn has_event_time(&self) -> bool;
+
+    /// The elements that are made of a chunk, in the order of its rows: any number of each.
+    ///
+    /// # Errors
+    /// What the program says; a program that panics says so.
+    fn elements(&self, decoded: Decoded) -> Result<SourceElements>;
+}
+
+/// What a program makes of a chunk.
+#[derive(Debug)]
+pub struct SourceElements {
+    /// The elements.
+    pub elements: Elements,
+    /// Their times, if they have event time.
+    pub times: Option<ElementTimes>,
+}
+
+/// When elements happened. In milliseconds since 1970, one entry an element.
+#[derive(Debug, Clone, Default)]
+pub struct ElementTimes {
+    /// When; `i64::MIN` for one that has no time.
+    pub times: Vec<i64>,
+    /// The watermark that follows from it; `i64::MIN` where none does.
+    pub claims: Vec<i64>,
 }
 
 /// `WATERMARK FOR column AS expression`.
@@ -174,7 +217,9 @@ impl JobGraph {
         };
         let by = if spec.processing_time { " by processing time" } else { "" };
         let name = format!("source {}{by}", spec.table);
-        let task = self.task(name, self.parallelism, Head::Source(spec, metrics));
+        // Elements of one key keep the order of their partition on their way through a single subtask alone.
+        let parallelism = if spec.program.is_some() { 1 } else { self.parallelism };
+        let task = self.task(name, parallelism, Head::Source(spec, metrics));
         self.tasks[task].head_targets = vec![vec![]; 2];
         Stream { task, origin: Origin::Source(Port::MAIN) }
     }
@@ -195,7 +240,7 @@ impl JobGraph {
         name: impl Into<String>,
         make: MakeOperator,
     ) -> Stream {
-        let parallelism = if *partitioning == Partitioning::Gather { 1 } else { self.parallelism };
+        let parallelism = if matches!(partitioning, Partitioning::Gather) { 1 } else { self.parallelism };
         let task = self.task(name.into(), parallelism, Head::Edges);
         if let Partitioning::KeyGroups(columns) = partitioning {
             self.tasks[task].key.clone_from(columns);

@@ -49,7 +49,7 @@ impl Scan {
         rejected: Option<Sender<EventBatch>>,
     ) -> Self {
         let plan =
-            Arc::new(SourcePlan::new(streams, spec.event_time.is_none(), None, Resumed::default(), Epoch::default()));
+            Arc::new(SourcePlan::new(streams, !spec.has_event_time(), None, Resumed::default(), Epoch::default()));
         let request = ScanRequest {
             columns: Arc::clone(&spec.decoded),
             batch_rows,

@@ -140,7 +140,7 @@ impl Chunk for ShopChunk {
         let offset_count = self.numbers.end - self.numbers.start;
         let events: Vec<Event> = self.numbers.map(|number| Event::of(seed, number, start_ms)).collect();
         let rows = columns::rows(&self.columns, &events).map_err(|error| DecodeError { offset: 0, error })?;
-        Ok(Decoded { rows, offsets: None, offset_count, rejected: vec![] })
+        Ok(Decoded { rows, offsets: None, offset_count, rejected: vec![], elements: None })
     }
 }
 

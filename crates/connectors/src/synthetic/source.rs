@@ -126,7 +126,7 @@ impl Chunk for SyntheticChunk {
     fn decode(self: Box<Self>) -> Result<Decoded, DecodeError> {
         let offset_count = self.rows.end - self.rows.start;
         match self.recipe.generate(&self.columns, self.rows) {
-            Ok(rows) => Ok(Decoded { rows, offsets: None, offset_count, rejected: vec![] }),
+            Ok(rows) => Ok(Decoded { rows, offsets: None, offset_count, rejected: vec![], elements: None }),
             Err(error) => Err(DecodeError { offset: 0, error }),
         }
     }

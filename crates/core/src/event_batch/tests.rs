@@ -19,7 +19,7 @@ fn batch() -> EventBatch {
             }),
             indices: None,
         }),
-        rows,
+        ..EventBatch::append(rows)
     }
 }
 

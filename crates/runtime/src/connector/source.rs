@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use async_trait::async_trait;
-use tidemill_core::{Error, Result};
+use tidemill_core::{Elements, Error, Result};
 
 /// What a plan needs from a source.
 #[derive(Debug, Clone)]
@@ -134,6 +134,8 @@ pub struct Decoded {
     pub offset_count: u64,
     /// What could not be decoded, if the request asked to keep it.
     pub rejected: Vec<Rejected>,
+    /// The rows, where they are of a program's own type: then those above have no columns, and only their number counts.
+    pub elements: Option<Elements>,
 }
 
 /// What stands where a row should, and can't be decoded.

@@ -3,7 +3,7 @@
 use arrow::array::UInt32Array;
 use tidemill_core::{Error, EventBatch, Result};
 
-use super::{Message, Outbox, Partitioning, key_groups, owner};
+use super::{ElementKeys, Message, Outbox, Partitioning, key_groups, owner};
 
 /// One subtask's end of an edge.
 pub(crate) struct EdgeSender {
@@ -23,17 +23,38 @@ impl EdgeSender {
             }
             return Ok(());
         };
-        match &self.partitioning {
-            Partitioning::KeyGroups(columns) if self.outboxes.len() > 1 => {
-                for (outbox, part) in self.outboxes.iter().zip(self.deal(&batch, columns)?) {
-                    if part.num_rows() > 0 {
-                        deliver(outbox, Message::Data(part)).await?;
-                    }
-                }
-                Ok(())
-            }
-            Partitioning::Gather | Partitioning::KeyGroups(_) => deliver(&self.outboxes[0], Message::Data(batch)).await,
+        if self.outboxes.len() == 1 {
+            return deliver(&self.outboxes[0], Message::Data(batch)).await;
         }
+        let parts = match &self.partitioning {
+            Partitioning::KeyGroups(columns) => self.deal(&batch, columns)?,
+            Partitioning::Elements(keys) => self.deal_elements(batch, keys.as_ref())?,
+            Partitioning::Gather => return Err(Error::internal("several subtasks gather the rows of one edge")),
+        };
+        for (outbox, part) in self.outboxes.iter().zip(parts) {
+            if part.num_rows() > 0 {
+                deliver(outbox, Message::Data(part)).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The same for elements of a program's own type, which are moved.
+    fn deal_elements(&self, mut batch: EventBatch, keys: &dyn ElementKeys) -> Result<Vec<EventBatch>> {
+        let elements = batch.elements.take().ok_or_else(|| Error::internal("rows are dealt out by a program's key"))?;
+        let count = self.outboxes.len();
+        let parts: Vec<usize> = keys.key_groups(&elements)?.into_iter().map(|group| owner(group, count)).collect();
+        let mut indices = vec![Vec::new(); count];
+        for (row, part) in (0u32..).zip(&parts) {
+            indices[*part].push(row);
+        }
+        let dealt = keys.deal(elements, &parts, count)?.into_iter().zip(indices);
+        dealt
+            .map(|(elements, rows)| {
+                let sidecars = batch.take(&UInt32Array::from(rows))?;
+                Ok(EventBatch { elements: Some(elements), ..sidecars })
+            })
+            .collect()
     }
 
     /// One batch for each subtask, each in the order of the rows.

@@ -32,6 +32,7 @@ impl TaskSpec {
                         let columns: Vec<String> = columns.iter().map(ToString::to_string).collect();
                         format!("task {to_task}, dealt by columns {}", columns.join(", "))
                     }
+                    Partitioning::Elements(_) => format!("task {to_task}, dealt by key"),
                 }
             }
         };

@@ -181,7 +181,7 @@ impl Job {
             _ => None,
         });
         let timed = self.sources.iter().map(|(_, plan)| plan).zip(sources);
-        let timed = timed.filter(|(_, (spec, _))| spec.event_time.is_some());
+        let timed = timed.filter(|(_, (spec, _))| spec.has_event_time());
         let standing = |(plan, (spec, metrics)): (&Arc<SourcePlan>, (&SourceSpec, &Arc<SourceMetrics>))| {
             let Reached { watermark, partition, ended } = plan.reached();
             Standing { table: Arc::clone(&spec.table), watermark, partition, rows: count(&metrics.rows), ended }
@@ -279,7 +279,7 @@ impl Job {
             Some(state) => Resumed::from_state(state).map_err(|e| e.context(Arc::clone(&task.name)))?,
             None => Resumed::default(),
         };
-        let in_turn = spec.event_time.is_none();
+        let in_turn = !spec.has_event_time();
         let clocks = clocks.filter(|_| !spec.processing_time);
         if spec.processing_time {
             self.clock.passes(resumed.granted);

@@ -94,7 +94,7 @@ pub(super) fn restored(batch: &RecordBatch) -> Result<EventBatch> {
         }
         _ => None,
     };
-    Ok(EventBatch { rows, kinds, watermarks: numbers(WATERMARK)?, lineage })
+    Ok(EventBatch { kinds, watermarks: numbers(WATERMARK)?, lineage, ..EventBatch::append(rows) })
 }
 
 /// One batch of some that were [`saved`] and have the same columns, each with the watermark before it.

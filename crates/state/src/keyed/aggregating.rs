@@ -49,13 +49,15 @@ impl<A: AggregateFunction> AggregatingState<A> {
         Ok(self.accumulator.value(state)?.map(|accumulator| self.function.result(accumulator)))
     }
 
-    /// Adds a value to those of the current key.
+    /// Adds a value to those of the current key; says whether it is the first.
     ///
     /// # Errors
     /// As [`ValueState::value`].
-    pub fn add(&self, state: &mut KeyedState, value: A::In) -> Result<()> {
+    pub fn add(&self, state: &mut KeyedState, value: A::In) -> Result<bool> {
         self.accumulator.update_with(state, |accumulator| {
+            let first = accumulator.is_none();
             self.function.add(accumulator.get_or_insert_with(|| self.function.create_accumulator()), value);
+            first
         })
     }
 

@@ -267,6 +267,16 @@ impl KeyedState {
     }
 }
 
+/// The key group of a key, as [`KeyedState::set_current_key`] finds it; `bytes` is used for writing it.
+///
+/// # Errors
+/// `Invalid` if the key can't be written.
+pub fn key_group<K: Serialize + ?Sized>(key: &K, bytes: &mut Vec<u8>) -> Result<u8> {
+    bytes.clear();
+    *bytes = encode(key, "a key", std::mem::take(bytes))?;
+    Ok(PlaceHash::new(bytes).group())
+}
+
 /// A handle is of no use to a state that has not made it.
 fn foreign(name: &str) -> Error {
     Error::invalid(format!("the handle of the state '{name}' is of another operator"))

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+use serde::Serialize;
 use tidemill_core::Result;
 
 use super::codec::Codec;
@@ -57,11 +58,11 @@ impl<T> ListState<T> {
         Ok(elements)
     }
 
-    /// Adds an element at the end.
+    /// Adds an element at the end; says whether it is the first.
     ///
     /// # Errors
     /// As [`super::ValueState::value`].
-    pub fn add(&self, state: &mut KeyedState, element: &T) -> Result<()> {
+    pub fn add(&self, state: &mut KeyedState, element: &T) -> Result<bool> {
         let mut value = vec![];
         self.codec.encode(element, &mut value).map_err(|e| e.context(format!("the state '{}'", self.name)))?;
         let mut key = state.entries(self.state, &self.name)?;
@@ -75,7 +76,8 @@ impl<T> ListState<T> {
             number
         });
         key.extend_from_slice(&number.to_be_bytes());
-        state.store.put(key, Some(Entry { value, expiry }))
+        state.store.put(key, Some(Entry { value, expiry }))?;
+        Ok(number == 0)
     }
 
     /// Adds elements at the end.
@@ -86,7 +88,23 @@ impl<T> ListState<T> {
     where
         T: 'e,
     {
-        elements.into_iter().try_for_each(|element| self.add(state, element))
+        elements.into_iter().try_for_each(|element| self.add(state, element).map(drop))
+    }
+
+    /// Puts the elements in the namespaces `sources` behind those in `target`, all of the current key; there are none then
+    /// in `sources`. For windows that become one. `target` is the current namespace afterwards.
+    ///
+    /// # Errors
+    /// As [`super::ValueState::value`].
+    pub fn merge_namespaces<N: Serialize>(&self, state: &mut KeyedState, target: &N, sources: &[N]) -> Result<()> {
+        let mut elements = vec![];
+        for source in sources {
+            state.set_current_namespace(source)?;
+            elements.extend(self.get(state)?);
+            self.clear(state)?;
+        }
+        state.set_current_namespace(target)?;
+        self.add_all(state, &elements)
     }
 
     /// Makes these the elements of the current key.

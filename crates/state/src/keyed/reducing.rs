@@ -29,16 +29,18 @@ impl<T: Send + 'static> ReducingState<T> {
         self.value.value(state)
     }
 
-    /// Adds a value to those of the current key.
+    /// Adds a value to those of the current key; says whether it is the first.
     ///
     /// # Errors
     /// As [`ValueState::value`].
-    pub fn add(&self, state: &mut KeyedState, value: T) -> Result<()> {
+    pub fn add(&self, state: &mut KeyedState, value: T) -> Result<bool> {
         self.value.update_with(state, |current| {
+            let first = current.is_none();
             *current = Some(match current.take() {
                 Some(current) => (self.reduce)(current, value),
                 None => value,
             });
+            first
         })
     }
 

@@ -10,6 +10,7 @@ use tidemill_core::{Error, Result};
 use super::KeyedState;
 use super::layout::{self, HEAD_BYTES, StateId};
 use crate::backend::Write;
+use crate::key_group::KEY_GROUPS;
 use crate::section::{Section, State, StateChanges};
 use crate::upserts;
 
@@ -75,6 +76,35 @@ impl KeyedState {
     /// does not do its part.
     pub fn import(&mut self, state: &mut State) -> Result<()> {
         self.take_in(state).map(drop)
+    }
+
+    /// Splits what snapshots have left into so many parts, by key group: each is what the owner of the key groups would have
+    /// left for which `part_of` says its number. Nothing is read.
+    ///
+    /// # Errors
+    /// `Data` if it is damaged.
+    pub fn deal(mut state: State, parts: usize, part_of: impl Fn(u8) -> usize) -> Result<Vec<State>> {
+        let mut dealt = vec![StateChanges::default(); parts];
+        let states = state.take_rows(STATES);
+        if !states.is_empty() {
+            dealt.iter_mut().for_each(|part| part.replace_rows(STATES, states.clone()));
+        }
+        for group in 0..KEY_GROUPS {
+            let section = Section::new(KEYED, group as i64);
+            let rows = state.take_rows(section.clone());
+            let part = dealt.get_mut(part_of(group as u8));
+            let part = part.ok_or_else(|| Error::internal(format!("nobody has the key group {group}")))?;
+            if !rows.is_empty() {
+                part.replace_rows(section, rows);
+            }
+        }
+        state.finish()?;
+        let with = |changes| {
+            let mut state = State::default();
+            state.apply(changes);
+            state
+        };
+        Ok(dealt.into_iter().map(with).collect())
     }
 
     /// By the numbers that the states had: the ones that they have now.

@@ -59,12 +59,20 @@ pub(super) struct Timers {
     groups: Vec<Group>,
     /// By group, the time of its next timer: what is looked at most, side by side.
     next: Vec<Next>,
+    /// The first of these.
+    earliest: Next,
 }
 
 impl Timers {
     pub(super) fn new(state: StateId, groups: Range<usize>) -> Self {
         let first_group = groups.start;
-        Self { state, first_group, next: vec![NONE; groups.len()], groups: groups.map(|_| Group::default()).collect() }
+        Self {
+            state,
+            first_group,
+            next: vec![NONE; groups.len()],
+            earliest: NONE,
+            groups: groups.map(|_| Group::default()).collect(),
+        }
     }
 
     pub(super) fn state(&self) -> StateId {
@@ -118,16 +126,13 @@ impl Timers {
 
     /// When the next timer is due, at the earliest: one that was deleted since may have been meant. `None` if there is none.
     pub(super) fn next_ms(&self) -> Option<i64> {
-        self.next.iter().min().filter(|next| **next != NONE).map(|(_, time_ms)| *time_ms)
+        (self.earliest != NONE).then_some(self.earliest.1)
     }
 
     /// Takes out the first timer that is due at `now_ms`. In the order of their times, then of groups, then of places.
     pub(super) fn fire(&mut self, store: &mut Store, now_ms: i64) -> Result<Option<Fired>> {
-        loop {
-            let next = self.next.iter().enumerate().min_by_key(|(_, next)| **next);
-            let Some(index) = next.filter(|(_, next)| **next <= (false, now_ms)).map(|(index, _)| index) else {
-                return Ok(None);
-            };
+        while self.earliest <= (false, now_ms) {
+            let Some(index) = self.next.iter().position(|next| *next == self.earliest) else { break };
             let first = self.groups[index].near.pop_first();
             let Some(((time_ms, place), registered_ms)) = first else {
                 self.read_on(store, index)?;
@@ -138,6 +143,7 @@ impl Timers {
             store.put(layout::timer(group, self.state, time_ms, &place), None)?;
             return Ok(Some(Fired { place, time_ms, registered_ms }));
         }
+        Ok(None)
     }
 
     /// Brings the next timers of a group to hand.
@@ -161,7 +167,13 @@ impl Timers {
     }
 
     fn look(&mut self, index: usize) {
-        self.next[index] = self.groups[index].next_ms().map_or(NONE, |time_ms| (false, time_ms));
+        let next = self.groups[index].next_ms().map_or(NONE, |time_ms| (false, time_ms));
+        let before = std::mem::replace(&mut self.next[index], next);
+        if next < self.earliest {
+            self.earliest = next;
+        } else if before == self.earliest {
+            self.earliest = self.next.iter().copied().min().unwrap_or(NONE);
+        }
     }
 }
 

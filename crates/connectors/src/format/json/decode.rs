@@ -69,7 +69,8 @@ impl JsonDecoder {
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         let columns = object.finish(lines).map_err(whole)?;
         let rows = RecordBatch::try_new_with_options(self.schema.clone(), columns, &options);
-        Ok(Decoded { rows: rows.map_err(|error| whole(error.into()))?, offsets, offset_count: offset, rejected })
+        let rows = rows.map_err(|error| whole(error.into()))?;
+        Ok(Decoded { rows, offsets, offset_count: offset, rejected, elements: None })
     }
 }
 

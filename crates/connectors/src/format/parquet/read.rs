@@ -183,7 +183,7 @@ impl<R: ChunkReader + Clone + 'static> Chunk for RowsChunk<R> {
         let rows = RecordBatch::try_new_with_options(Arc::clone(&self.file.wanted), columns, &options)
             .map_err(|e| whole(e.into()))?;
         let offset_count = rows.num_rows() as u64;
-        Ok(Decoded { rows, offsets: None, offset_count, rejected: vec![] })
+        Ok(Decoded { rows, offsets: None, offset_count, rejected: vec![], elements: None })
     }
 }
 

@@ -24,7 +24,12 @@ fn batch(arrays: &Arrays) -> EventBatch {
     let kinds = (0..arrays.len()).map(|i| if i % 2 == 0 { RowKind::Insert } else { RowKind::Delete }).collect();
     let source = SourceRows { rows: rows.clone(), partition: "p".into(), offsets: numbers.unary(|n| n + 100) };
     let lineage = Lineage { source: Arc::new(source), indices: None };
-    EventBatch { rows, kinds: Some(kinds), watermarks: Some(numbers.unary(|n| n * 10)), lineage: Some(lineage) }
+    EventBatch {
+        kinds: Some(kinds),
+        watermarks: Some(numbers.unary(|n| n * 10)),
+        lineage: Some(lineage),
+        ..EventBatch::append(rows)
+    }
 }
 
 fn unnest(keeps_empty: bool, ordinals: usize) -> Unnest {

@@ -10,7 +10,7 @@ use super::plan::{Carry, ChunkPlace, SourcePlan, Work};
 use super::rejected::rejected_rows;
 use crate::clock::{Clock, at};
 use crate::connector::{DecodeError, Decoded};
-use crate::graph::SourceSpec;
+use crate::graph::{SourceElements, SourceProgram, SourceSpec};
 use crate::metrics::{SourceMetrics, add};
 use crate::operator::evaluate;
 
@@ -36,13 +36,20 @@ pub(crate) async fn decode(
     let moment_ms = clock.now_ms();
     let decoded = at(moment_ms, || chunk.decode().map(|decoded| with_computed(decoded, spec)));
     // An expression that fails has no row to name: the table is where to look.
-    let decoded = match decoded {
+    let mut decoded = match decoded {
         Ok(Err(error)) => return Err(error.context(format!("a computed column of {}", spec.table))),
         Ok(Ok(decoded)) => Ok(decoded),
         Err(error) => Err(error),
     };
-    let times = match (&decoded, &spec.event_time) {
-        (Ok(decoded), Some(event_time)) => Some(Times::of(event_time, &decoded.rows)?),
+    let mut made = None;
+    let times = match (&mut decoded, &spec.program, &spec.event_time) {
+        (Ok(decoded), Some(program), _) => {
+            let elements = at(moment_ms, || elements(program.as_ref(), decoded));
+            let SourceElements { elements, times } = elements.map_err(|e| e.context(format!("{}", spec.table)))?;
+            made = Some(EventBatch::of_elements(elements));
+            times.map(Times::of_elements)
+        }
+        (Ok(decoded), None, Some(event_time)) => Some(Times::of(event_time, &decoded.rows)?),
         _ => None,
     };
     let before = carry_in.await.map_err(|_| Error::closed("the chunk before this one has failed"))?;
@@ -68,8 +75,20 @@ pub(crate) async fn decode(
         }),
         indices: None,
     });
-    let rows = EventBatch { rows: decoded.rows, kinds: None, watermarks, lineage };
+    let rows = EventBatch { watermarks, lineage, ..made.unwrap_or_else(|| EventBatch::append(decoded.rows)) };
     Ok(DecodedChunk { rows, rejected, moment_ms })
+}
+
+/// What a program makes of a chunk, of which only what is counted is left.
+fn elements(program: &dyn SourceProgram, decoded: &mut Decoded) -> Result<SourceElements> {
+    let rest = Decoded {
+        rows: decoded.rows.clone(),
+        offsets: decoded.offsets.clone(),
+        offset_count: decoded.offset_count,
+        rejected: vec![],
+        elements: decoded.elements.take(),
+    };
+    program.elements(rest)
 }
 
 /// The columns of the table, made of those that are stored.

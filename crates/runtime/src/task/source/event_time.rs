@@ -5,7 +5,7 @@ use arrow::buffer::ScalarBuffer;
 use arrow::datatypes::TimestampMillisecondType;
 use tidemill_core::{Result, Watermark};
 
-use crate::graph::EventTimeSpec;
+use crate::graph::{ElementTimes, EventTimeSpec};
 use crate::operator::evaluate;
 
 /// The times and the watermark expression of a batch.
@@ -31,6 +31,10 @@ impl Times {
             times: (0..times.len()).map(|i| if usable(i) { times.value(i) } else { i64::MIN }).collect(),
             claims: (0..times.len()).map(claim).collect(),
         })
+    }
+
+    pub(super) fn of_elements(times: ElementTimes) -> Self {
+        Self { times: times.times.into(), claims: times.claims.into() }
     }
 
     /// The watermark after these rows, apart from what came before them.

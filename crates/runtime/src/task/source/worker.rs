@@ -37,7 +37,7 @@ pub(crate) async fn work(mut worker: Worker) -> Result<()> {
             None => {}
             Some(Step::Decode(work)) => {
                 let decoded = decode(work, &worker.spec, &worker.plan, &worker.metrics, &*worker.clock).await?;
-                worker.pass_on(&decoded.rows, decoded.moment_ms).await?;
+                worker.pass_on(decoded.rows, decoded.moment_ms).await?;
                 if let Some(rejected) = decoded.rejected {
                     worker.chain.data(source_slot(Port::REJECTED), rejected)?;
                 }
@@ -74,7 +74,14 @@ impl Worker {
     }
 
     /// What is computed of the rows on their way is of the moment at which they were decoded.
-    async fn pass_on(&mut self, batch: &EventBatch, moment_ms: i64) -> Result<()> {
+    async fn pass_on(&mut self, batch: EventBatch, moment_ms: i64) -> Result<()> {
+        if batch.num_rows() == 0 {
+            return Ok(());
+        }
+        if batch.num_rows() <= self.batch_rows {
+            self.chain.data_at(moment_ms, 0, batch)?;
+            return self.chain.send().await;
+        }
         for offset in (0..batch.num_rows()).step_by(self.batch_rows) {
             let rows = self.batch_rows.min(batch.num_rows() - offset);
             self.chain.data_at(moment_ms, 0, batch.slice(offset, rows))?;

@@ -122,6 +122,7 @@ impl TableProvider for SourceTable {
             lineage: IDENTITY.into_iter().any(wants),
             keep_rejected: self.table.keep_rejected,
             processing_time: false,
+            program: None,
         };
         let config = state.config();
         Ok(Arc::new(SourceExec::new(self.clone(), spec, schema, config.target_partitions(), config.batch_size())))

@@ -320,6 +320,7 @@ fn source_spec(need: &Need, time: TimeKind, columns: &SchemaRef, state: &Session
         row_watermarks: need.row_watermarks,
         keep_rejected: table.keep_rejected,
         processing_time: time == TimeKind::Processing,
+        program: None,
     })
 }
 

@@ -130,10 +130,10 @@ fn restored(batch: &RecordBatch, with_source: bool, schema: &SchemaRef) -> Resul
         partition: partition.into(),
         offsets: sidecars[2].as_primitive::<Int64Type>().clone(),
     };
+    let rows = RecordBatch::try_new_with_options(Arc::clone(schema), rows.to_vec(), &options)?;
     Ok(EventBatch {
-        kinds: None,
         watermarks: Some(sidecars[0].as_primitive::<Int64Type>().clone()),
         lineage: Some(Lineage { source: Arc::new(source), indices: None }),
-        rows: RecordBatch::try_new_with_options(Arc::clone(schema), rows.to_vec(), &options)?,
+        ..EventBatch::append(rows)
     })
 }

@@ -1,0 +1,199 @@
+//! Streams of elements without a key.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tidemill_core::Error;
+use tidemill_runtime::graph::Stream;
+
+use crate::WatermarkStrategy;
+use crate::environment::Environment;
+use crate::keyed_stream::KeyedStream;
+use crate::output_tag::{OutputTag, SideOutputs};
+use crate::source::PendingSource;
+use crate::step::{self, Step};
+use crate::timed::Element;
+
+/// A stream of elements. What is made of it takes it; to make two things of it, clone it: the elements go both ways.
+///
+/// `T` is any type that can be cloned and sent to another thread. Between the steps of a program it stays what it is.
+pub struct DataStream<T> {
+    env: Environment,
+    origin: Mutex<Origin<T>>,
+    /// Of the step that has made it, if that has any.
+    side_outputs: Option<SideOutputs>,
+}
+
+/// Where elements come from.
+enum Origin<T> {
+    /// A source that nobody has put into the graph: steps can still be taken where it is read.
+    Source(PendingSource<T>),
+    Streams(Streams),
+    /// It has been taken out, and is about to be put back.
+    Taken,
+}
+
+/// Streams of the graph that are one to the program.
+#[derive(Debug, Clone)]
+pub(crate) struct Streams {
+    pub(crate) streams: Vec<Stream>,
+    /// Elements come in the order of one partition, so that their watermarks are a clock.
+    pub(crate) one_partition: bool,
+}
+
+impl<T: Element> DataStream<T> {
+    pub(crate) fn from_source(env: Environment, source: PendingSource<T>) -> Self {
+        Self { env, origin: Mutex::new(Origin::Source(source)), side_outputs: None }
+    }
+
+    pub(crate) fn from_streams(env: Environment, streams: Streams, side_outputs: Option<SideOutputs>) -> Self {
+        Self { env, origin: Mutex::new(Origin::Streams(streams)), side_outputs }
+    }
+
+    /// Makes one element of each.
+    #[must_use]
+    pub fn map<U: Element>(self, f: impl Fn(T) -> U + Send + Sync + 'static) -> DataStream<U> {
+        self.then("map", step::map(f))
+    }
+
+    /// Keeps the elements for which `keep` is true.
+    #[must_use]
+    pub fn filter(self, keep: impl Fn(&T) -> bool + Send + Sync + 'static) -> Self {
+        self.then("filter", step::filter(keep))
+    }
+
+    /// Makes any number of elements of each.
+    #[must_use]
+    pub fn flat_map<U: Element, I: IntoIterator<Item = U>>(
+        self,
+        f: impl Fn(T) -> I + Send + Sync + 'static,
+    ) -> DataStream<U> {
+        self.then("flat map", step::flat_map(f))
+    }
+
+    /// Says when elements happened, and how late others may come. It is asked where the source is read, so it comes before
+    /// the stream is cloned, keyed or united with another; steps without state may come before.
+    #[must_use]
+    pub fn assign_timestamps_and_watermarks(self, strategy: WatermarkStrategy<T>) -> Self {
+        let Self { env, origin, side_outputs } = self;
+        let origin = match origin.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            Origin::Source(source) => Origin::Streams(into_graph(&env, source, Some(strategy))),
+            other => {
+                env.plan(|plan| plan.fail(Error::invalid(
+                    "assign_timestamps_and_watermarks comes too late: an element's watermark follows from those before it in its partition, which only the source knows",
+                ).hint("call it on the stream of the source, before that is cloned, keyed, united or given timestamps")));
+                other
+            }
+        };
+        Self { env, origin: Mutex::new(origin), side_outputs }
+    }
+
+    /// The elements of all.
+    #[must_use]
+    pub fn union(self, others: impl IntoIterator<Item = Self>) -> Self {
+        let (env, mut streams) = self.into_parts();
+        for other in others {
+            let (of, more) = other.into_parts();
+            if !of.is(&env) {
+                env.plan(|plan| plan.fail(foreign()));
+            }
+            streams.streams.extend(more.streams);
+        }
+        let one_partition = streams.one_partition && streams.streams.len() == 1;
+        Self::from_streams(env, Streams { one_partition, ..streams }, None)
+    }
+
+    /// The same elements by key: all of a key go through one subtask, in the order of their partition.
+    ///
+    /// Keys are compared as serde writes them.
+    #[must_use]
+    pub fn key_by<K: Serialize + DeserializeOwned + 'static>(
+        self,
+        key: impl Fn(&T) -> K + Send + Sync + 'static,
+    ) -> KeyedStream<K, T> {
+        let (env, streams) = self.into_parts();
+        KeyedStream::new(env, streams, key)
+    }
+
+    /// What the step that has made this stream gives to a side output.
+    #[must_use]
+    pub fn side_output<S: Element>(&self, tag: &OutputTag<S>) -> DataStream<S> {
+        let streams = self.streams();
+        let none = || {
+            Error::invalid(format!(
+                "the stream has no side output '{}': no step with side outputs has made it",
+                tag.id()
+            ))
+            .hint("call side_output on what process() or a window gives, before map, filter and the like")
+        };
+        let streams = match self.side_outputs.as_ref().ok_or_else(none).and_then(|outputs| outputs.port(tag)) {
+            Ok(port) => Streams { streams: streams.streams.iter().map(|s| s.side(port)).collect(), ..streams },
+            Err(error) => {
+                self.env.plan(|plan| plan.fail(error));
+                streams
+            }
+        };
+        DataStream::from_streams(self.env.clone(), streams, None)
+    }
+
+    fn then<U: Element>(self, name: &'static str, step: Step<T, U>) -> DataStream<U> {
+        let Self { env, origin, .. } = self;
+        let origin = match origin.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            Origin::Source(source) => Origin::Source(source.then(name, step)),
+            Origin::Streams(Streams { streams, one_partition }) => {
+                let make = step::operator(name, step);
+                let chain = |stream| env.plan(|plan| plan.graph.chain(stream, Arc::clone(&make)));
+                Origin::Streams(Streams { streams: streams.into_iter().map(chain).collect(), one_partition })
+            }
+            Origin::Taken => Origin::Taken,
+        };
+        DataStream { env, origin: Mutex::new(origin), side_outputs: None }
+    }
+
+    /// Where its elements come from in the graph, which the source becomes a part of if it is not yet.
+    pub(crate) fn streams(&self) -> Streams {
+        let mut origin = self.origin.lock().unwrap_or_else(PoisonError::into_inner);
+        let streams = match std::mem::replace(&mut *origin, Origin::Taken) {
+            Origin::Source(source) => into_graph(&self.env, source, None),
+            Origin::Streams(streams) => streams,
+            Origin::Taken => Streams { streams: vec![], one_partition: false },
+        };
+        *origin = Origin::Streams(streams.clone());
+        streams
+    }
+
+    pub(crate) fn env(&self) -> &Environment {
+        &self.env
+    }
+
+    /// Of the step that has made it.
+    pub(crate) fn step_side_outputs(&self) -> Option<SideOutputs> {
+        self.side_outputs.clone()
+    }
+
+    pub(crate) fn into_parts(self) -> (Environment, Streams) {
+        let streams = self.streams();
+        (self.env, streams)
+    }
+}
+
+impl<T: Element> Clone for DataStream<T> {
+    fn clone(&self) -> Self {
+        Self::from_streams(self.env.clone(), self.streams(), self.side_outputs.clone())
+    }
+}
+
+pub(crate) fn foreign() -> Error {
+    Error::invalid("streams of two environments meet").hint("make all streams of a program from one Environment")
+}
+
+fn into_graph<T: Element>(
+    env: &Environment,
+    source: PendingSource<T>,
+    strategy: Option<WatermarkStrategy<T>>,
+) -> Streams {
+    let one_partition = source.one_partition();
+    let stream = env.plan(|plan| plan.graph.source(source.spec(strategy)));
+    Streams { streams: vec![stream], one_partition }
+}

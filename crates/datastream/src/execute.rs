@@ -1,0 +1,96 @@
+//! Runs a program.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tidemill_core::{Error, Result};
+use tidemill_runtime::clock::SystemClock;
+use tidemill_runtime::graph::JobGraph;
+use tidemill_runtime::job::{self, Durability};
+use tidemill_runtime::metrics::count;
+use tidemill_state::DataDir;
+use tidemill_state::checkpoint::{Place, Retention};
+use tokio::runtime::{Builder, Handle};
+
+use crate::environment::{Environment, Settings};
+
+/// How many checkpoints are kept: the last is what a run goes on from.
+const RETENTION: Retention = Retention(1);
+
+/// How long the place of the checkpoints may be silent.
+const CHECKPOINT_TIMEOUT: Duration = Duration::from_secs(600);
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Executed {
+    /// It was stopped before its input ended: windows that were open have told nothing.
+    pub stopped: bool,
+    /// An earlier run with this data directory had come to the end of the input: there was nothing left to do.
+    pub was_finished: bool,
+    /// By the names of steps with windows, how many elements were late for one, or had no time.
+    pub late_elements: BTreeMap<String, u64>,
+}
+
+impl Environment {
+    /// Runs the program until its input ends or Ctrl-C is pressed. Windows are complete, and timers come, when the watermark
+    /// says so.
+    ///
+    /// # Errors
+    /// `Invalid` if the program can't be run as it is, and what its steps, its sources and its sinks say. Nothing that was not
+    /// committed is left behind; with a data directory, a later run goes on from the last checkpoint.
+    pub fn execute_live(&self) -> Result<Executed> {
+        if Handle::try_current().is_ok() {
+            return Err(Error::invalid("execute_live waits for the end of the run, which an async function must not")
+                .hint("await run_live there"));
+        }
+        let runtime = Builder::new_multi_thread().enable_all().build();
+        let runtime = runtime.map_err(|e| Error::unavailable(format!("no threads can be started: {e}")).because(e))?;
+        let executed = runtime.block_on(self.run_live(async {
+            // Where a signal can't be heard, nobody asks for a stop.
+            if tokio::signal::ctrl_c().await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        }));
+        runtime.shutdown_background();
+        executed
+    }
+
+    /// The same within a tokio runtime, until `stop` completes.
+    ///
+    /// # Errors
+    /// As [`Environment::execute_live`].
+    pub async fn run_live(&self, stop: impl Future<Output = ()>) -> Result<Executed> {
+        let graph = self.take_plan()?;
+        let settings = self.settings();
+        let owned = settings.data_dir.as_deref().map(DataDir::lock).transpose()?;
+        let durability = durability(&graph, settings).await?;
+        let options = job::RunOptions {
+            batch_rows: settings.batch_size,
+            epoch_interval: Some(settings.checkpoint_interval),
+            follow: true,
+            idle_timeout: None,
+            stalls: None,
+            durability,
+            savepoints: None,
+            clock: Arc::new(SystemClock),
+        };
+        let outcome = job::run(graph, options, stop).await?;
+        drop(owned);
+        let late = |windows: &Vec<Arc<tidemill_runtime::metrics::WindowMetrics>>| {
+            windows.iter().map(|of| count(&of.late_rows) + count(&of.no_event_time_rows)).sum()
+        };
+        let late_elements = outcome.metrics.windows.iter().map(|(name, windows)| (name.to_string(), late(windows)));
+        Ok(Executed {
+            stopped: outcome.stopped,
+            was_finished: outcome.was_finished,
+            late_elements: late_elements.collect(),
+        })
+    }
+}
+
+async fn durability(graph: &JobGraph, settings: &Settings) -> Result<Option<Durability>> {
+    let Some(data_dir) = &settings.data_dir else { return Ok(None) };
+    let place = Place::Folder(DataDir::checkpoints(data_dir));
+    Durability::open(graph, place, RETENTION, CHECKPOINT_TIMEOUT, false).await.map(Some)
+}

@@ -1,0 +1,21 @@
+//! A program's own code may panic: that is an error of the program, and names the step.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use tidemill_core::{Error, Result};
+
+/// Does what a step of the program does.
+///
+/// What it has changed when it panics is not looked at again: the run fails.
+pub(crate) fn guarded<R>(step: &str, work: impl FnOnce() -> R) -> Result<R> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
+        Error::data(format!("the step '{step}' panicked: {}", message(panic.as_ref())))
+            .hint("the line is told above; a step that can fail returns an error instead")
+    })
+}
+
+fn message(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("no message")
+}

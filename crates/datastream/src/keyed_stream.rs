@@ -1,0 +1,177 @@
+//! Streams of elements by key.
+
+use std::any::type_name;
+use std::fmt;
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tidemill_core::{Elements, Result};
+use tidemill_runtime::exchange::{ElementKeys, Partitioning};
+use tidemill_runtime::graph::MakeOperator;
+use tidemill_state::keyed::{KeyedState, key_group};
+
+use crate::data_stream::{DataStream, Streams};
+use crate::environment::Environment;
+use crate::output_tag::SideOutputs;
+use crate::process::{KeyedProcessFunction, Make, ProcessOperator, ProcessSpec};
+use crate::timed::{Element, Timed};
+use crate::window::{WindowAssigner, WindowedStream};
+
+/// A stream of elements by key: what follows has state and timers, each of one key.
+pub struct KeyedStream<K, T> {
+    env: Environment,
+    streams: Streams,
+    pub(crate) key: KeyOf<T, K>,
+}
+
+impl<K: Serialize + DeserializeOwned + 'static, T: Element> KeyedStream<K, T> {
+    pub(crate) fn new(env: Environment, streams: Streams, key: impl Fn(&T) -> K + Send + Sync + 'static) -> Self {
+        Self { env, streams, key: KeyOf(Arc::new(key)) }
+    }
+
+    /// Each element, and each timer that one has registered, goes through a function with state of its key.
+    ///
+    /// `name` is what a checkpoint knows the state by, and errors speak of. `make` makes the function of one subtask; there it
+    /// registers the states that it has.
+    ///
+    /// ```
+    /// use tidemill_datastream::state::{KeyedState, StateDescriptor, ValueState};
+    /// use tidemill_datastream::{Collector, Context, Environment, KeyedProcessFunction, Result};
+    ///
+    /// struct Numbered {
+    ///     seen: ValueState<u64>,
+    /// }
+    ///
+    /// impl KeyedProcessFunction<String, String> for Numbered {
+    ///     type Out = String;
+    ///
+    ///     fn process_element(
+    ///         &mut self,
+    ///         key: &String,
+    ///         _: String,
+    ///         context: &mut Context<'_>,
+    ///         out: &mut Collector<String>,
+    ///     ) -> Result<()> {
+    ///         let seen = self.seen.value(context.state())?.copied().unwrap_or(0) + 1;
+    ///         self.seen.update(context.state(), seen)?;
+    ///         out.collect(format!("{key} {seen}"));
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// # fn main() -> Result<()> {
+    /// let env = Environment::new();
+    /// let words = ["to", "be", "or", "not", "to", "be"].map(str::to_owned);
+    /// let numbered = env
+    ///     .from_iter(words)
+    ///     .key_by(String::clone)
+    ///     .process("numbered", |states: &mut KeyedState| {
+    ///         Ok(Numbered { seen: states.value_state(StateDescriptor::new("seen"))? })
+    ///     })
+    ///     .collect();
+    /// env.execute_live()?;
+    /// let mut numbered = numbered.take();
+    /// numbered.sort();
+    /// assert_eq!(numbered, ["be 1", "be 2", "not 1", "or 1", "to 1", "to 2"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn process<F: KeyedProcessFunction<K, T>>(
+        self,
+        name: &str,
+        make: impl Fn(&mut KeyedState) -> Result<F> + Send + Sync + 'static,
+    ) -> DataStream<F::Out> {
+        self.process_as(name, String::new(), Arc::new(make))
+    }
+
+    /// `words`: what the function does, as far as a state depends on it.
+    pub(crate) fn process_as<F: KeyedProcessFunction<K, T>>(
+        self,
+        name: &str,
+        words: String,
+        make: Make<F>,
+    ) -> DataStream<F::Out> {
+        let side_outputs = SideOutputs::default();
+        let spec = ProcessSpec {
+            name: name.into(),
+            words,
+            key: self.key.clone(),
+            make,
+            side_outputs: side_outputs.clone(),
+            backend: self.env.settings().state_backend.clone(),
+            one_partition: self.streams.one_partition,
+        };
+        self.behind_exchange(name, side_outputs, Arc::new(move || Ok(Box::new(ProcessOperator::new(spec.clone())))))
+    }
+
+    /// The elements of each key by windows of event time.
+    #[must_use]
+    pub fn window(self, assigner: WindowAssigner) -> WindowedStream<K, T>
+    where
+        K: Element,
+    {
+        WindowedStream::new(self, assigner)
+    }
+
+    /// Puts an operator behind the exchange by key.
+    pub(crate) fn behind_exchange<Out: Element>(
+        self,
+        name: &str,
+        side_outputs: SideOutputs,
+        make: MakeOperator,
+    ) -> DataStream<Out> {
+        let Self { env, streams, key } = self;
+        let stream = env.plan(|plan| {
+            plan.name(name);
+            plan.has_step(&make);
+            plan.graph.exchange(&streams.streams, &Partitioning::Elements(Arc::new(key)), name, make)
+        });
+        // What several subtasks make is in no order.
+        let streams = Streams { streams: vec![stream], one_partition: false };
+        DataStream::from_streams(env, streams, Some(side_outputs))
+    }
+
+    pub(crate) fn env(&self) -> &Environment {
+        &self.env
+    }
+}
+
+/// The key of an element.
+pub(crate) struct KeyOf<T, K>(pub(crate) Arc<dyn Fn(&T) -> K + Send + Sync>);
+
+impl<T, K> Clone for KeyOf<T, K> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<T, K> fmt::Debug for KeyOf<T, K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the key of {}, of type {}", type_name::<T>(), type_name::<K>())
+    }
+}
+
+impl<T: Element, K: Serialize + 'static> ElementKeys for KeyOf<T, K> {
+    fn key_groups(&self, elements: &Elements) -> Result<Vec<u8>> {
+        let elements: &Timed<T> = elements.downcast_ref()?;
+        let mut bytes = vec![];
+        elements.values.iter().map(|value| key_group(&(self.0)(value), &mut bytes)).collect()
+    }
+
+    fn deal(&self, elements: Elements, parts: &[usize], count: usize) -> Result<Vec<Elements>> {
+        let Timed { values, times } = elements.downcast::<Timed<T>>()?;
+        let mut dealt: Vec<Timed<T>> = (0..count).map(|_| Timed::new()).collect();
+        for (index, (value, part)) in values.into_iter().zip(parts).enumerate() {
+            dealt[*part].values.push(value);
+            dealt[*part].times.extend(times.get(index));
+        }
+        Ok(dealt.into_iter().map(Elements::new).collect())
+    }
+}
+
+impl<K, T> fmt::Debug for KeyedStream<K, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "KeyedStream by {:?}", self.key)
+    }
+}

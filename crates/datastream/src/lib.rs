@@ -1,0 +1,46 @@
+//! Tidemill's typed Rust API: streams of a program's own types, with keyed state, timers and windows of event time, on the
+//! same tasks, exchange and checkpoints as SQL.
+//!
+//! ```text
+//! Environment ─► DataStream<T> ─ key_by ─► KeyedStream<K, T> ─ process ─────────────► DataStream<Out>
+//!                 map · filter ·            │                                           ▲
+//!                 flat_map · union          └─ window ─► WindowedStream ─ aggregate · reduce · process
+//! ```
+//!
+//! **Owns** the streams, the functions that programs write, and the harness that tests them.
+//! **Never** runs anything itself: an [`Environment`] puts a graph of the runtime's together, whose operators these are.
+//! **Start at** [`Environment`], then [`DataStream`], then [`KeyedProcessFunction`].
+
+mod collector;
+mod data_stream;
+mod environment;
+mod execute;
+mod guard;
+mod harness;
+mod keyed_stream;
+mod output_tag;
+mod process;
+mod sink;
+mod source;
+mod state_backend;
+mod step;
+mod timed;
+mod watermark_strategy;
+mod window;
+
+pub use collector::Collector;
+pub use data_stream::DataStream;
+pub use environment::{Environment, Settings};
+pub use execute::Executed;
+pub use harness::{Snapshot, TestHarness};
+pub use keyed_stream::KeyedStream;
+pub use output_tag::OutputTag;
+pub use process::{Context, KeyedProcessFunction, Timer};
+pub use sink::Collected;
+pub use state_backend::StateBackend;
+pub use tidemill_core::{Error, ErrorKind, EventTime, Result, Watermark};
+pub use tidemill_state::keyed as state;
+pub use tidemill_state::keyed::AggregateFunction;
+pub use timed::Element;
+pub use watermark_strategy::{WatermarkStrategy, WithoutTimestamps};
+pub use window::{LateElement, ProcessWindowFunction, TimeWindow, WindowAssigner, Windowed, WindowedStream};

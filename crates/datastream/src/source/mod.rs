@@ -1,0 +1,9 @@
+//! Where elements come from, and the steps that are taken where they are read.
+
+mod iterator;
+mod pending;
+mod rows;
+
+pub(crate) use iterator::IteratorSource;
+pub(crate) use pending::PendingSource;
+pub(crate) use rows::row_elements;

@@ -1,0 +1,12 @@
+//! Windows of event time over keyed streams.
+
+mod assigner;
+mod contents;
+mod operator;
+mod time_window;
+mod windowed_stream;
+
+pub use assigner::WindowAssigner;
+pub use contents::ProcessWindowFunction;
+pub use time_window::{LateElement, TimeWindow, Windowed};
+pub use windowed_stream::WindowedStream;

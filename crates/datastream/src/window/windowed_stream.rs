@@ -1,0 +1,162 @@
+//! A keyed stream by windows, of which something is about to be made.
+
+use std::any::type_name;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tidemill_core::Result;
+use tidemill_runtime::metrics::WindowMetrics;
+use tidemill_state::keyed::{AggregateFunction, KeyedState};
+
+use super::contents::{Aggregated, Contents, Listed, ProcessWindowFunction, Reduced};
+use super::operator::{WindowFunction, WindowOptions};
+use super::{LateElement, WindowAssigner, Windowed};
+use crate::data_stream::DataStream;
+use crate::keyed_stream::KeyedStream;
+use crate::output_tag::OutputTag;
+use crate::timed::Element;
+
+/// The elements of each key by windows of event time. A window is complete when the watermark has passed its end.
+///
+/// An element is late for a window that was complete, by the element's own watermark, and no lateness is allowed that
+/// covers it. A sliding window's element can be late for one window, and in time for the next.
+pub struct WindowedStream<K, T> {
+    stream: KeyedStream<K, T>,
+    options: WindowOptions<T>,
+}
+
+impl<K, T> WindowedStream<K, T>
+where
+    K: Element + Serialize + DeserializeOwned,
+    T: Element,
+{
+    pub(crate) fn new(stream: KeyedStream<K, T>, assigner: WindowAssigner) -> Self {
+        Self { stream, options: WindowOptions { assigner, allowed_lateness_ms: 0, late: None } }
+    }
+
+    /// A window takes elements so long after it is complete: each makes it tell its result anew.
+    #[must_use]
+    pub fn allowed_lateness(mut self, lateness: Duration) -> Self {
+        self.options.allowed_lateness_ms = i64::try_from(lateness.as_millis()).unwrap_or(i64::MAX);
+        self
+    }
+
+    /// Late elements go to this side output of what is made here, once each, with the windows that they missed; so do those
+    /// without a time. Otherwise they are dropped.
+    #[must_use]
+    pub fn side_output_late_data(mut self, tag: &OutputTag<LateElement<T>>) -> Self {
+        self.options.late = Some(*tag);
+        self
+    }
+
+    /// What the elements of each window come to. Only the accumulator is kept. `name` is what a checkpoint knows the state by.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use tidemill_datastream::{AggregateFunction, Environment, EventTime, WatermarkStrategy, WindowAssigner};
+    ///
+    /// /// An average, in plain words: begin with no sum and no count; add a value to the sum and one to the count; the
+    /// /// result is the sum by the count; two accumulators become one by adding both.
+    /// #[derive(Clone)]
+    /// struct Average;
+    ///
+    /// impl AggregateFunction for Average {
+    ///     type In = (String, i64, f64);
+    ///     type Acc = (f64, u32);
+    ///     type Out = f64;
+    ///
+    ///     fn create_accumulator(&self) -> (f64, u32) {
+    ///         (0.0, 0)
+    ///     }
+    ///
+    ///     fn add(&self, (sum, count): &mut (f64, u32), (_, _, value): Self::In) {
+    ///         *sum += value;
+    ///         *count += 1;
+    ///     }
+    ///
+    ///     fn result(&self, (sum, count): &(f64, u32)) -> f64 {
+    ///         sum / f64::from(*count)
+    ///     }
+    ///
+    ///     fn merge(&self, a: (f64, u32), b: (f64, u32)) -> (f64, u32) {
+    ///         (a.0 + b.0, a.1 + b.1)
+    ///     }
+    /// }
+    ///
+    /// # fn main() -> tidemill_datastream::Result<()> {
+    /// let readings = [("oven", 1_000, 180.0), ("oven", 2_000, 200.0), ("oven", 61_000, 210.0)];
+    /// let env = Environment::new();
+    /// let averages = env
+    ///     .from_iter(readings)
+    ///     .map(|(sensor, ms, degrees)| (sensor.to_owned(), ms, degrees))
+    ///     .assign_timestamps_and_watermarks(
+    ///         WatermarkStrategy::for_monotonous_timestamps()
+    ///             .with_timestamp_assigner(|reading: &(String, i64, f64)| EventTime(reading.1)),
+    ///     )
+    ///     .key_by(|reading| reading.0.clone())
+    ///     .window(WindowAssigner::tumbling(Duration::from_secs(60)))
+    ///     .aggregate("average per minute", Average)
+    ///     .map(|of| (of.key, of.window.start, of.value))
+    ///     .collect();
+    /// env.execute_live()?;
+    /// assert_eq!(averages.take(), [("oven".to_owned(), 0, 190.0), ("oven".to_owned(), 60_000, 210.0)]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn aggregate<A>(self, name: &str, function: A) -> DataStream<Windowed<K, A::Out>>
+    where
+        A: AggregateFunction<In = T, Acc: Serialize + DeserializeOwned, Out: Element> + Clone + Sync,
+    {
+        self.with(name, move |state| Aggregated::new(state, function.clone()))
+    }
+
+    /// One element a window, of which each other becomes part.
+    pub fn reduce(
+        self,
+        name: &str,
+        reduce: impl Fn(T, T) -> T + Clone + Send + Sync + 'static,
+    ) -> DataStream<Windowed<K, T>>
+    where
+        T: Serialize + DeserializeOwned,
+    {
+        self.with(name, move |state| Reduced::new(state, reduce.clone()))
+    }
+
+    /// A function sees all elements of a window at once. They are all kept until then: where an accumulator does, that takes
+    /// less.
+    pub fn process<P>(self, name: &str, function: P) -> DataStream<P::Out>
+    where
+        T: Serialize + DeserializeOwned,
+        P: ProcessWindowFunction<K, T> + Clone + Sync,
+    {
+        self.with(name, move |state| Listed::new(state, function.clone()))
+    }
+
+    fn with<C: Contents<K, T>>(
+        self,
+        name: &str,
+        make: impl Fn(&mut KeyedState) -> Result<C> + Send + Sync + 'static,
+    ) -> DataStream<C::Out> {
+        let Self { stream, options } = self;
+        if let Err(error) = options.assigner.check() {
+            stream.env().plan(|plan| plan.fail(error.context(format!("the step '{name}'"))));
+        }
+        let words = format!("{:?}, allowed lateness {} ms", options.assigner, options.allowed_lateness_ms);
+        let metrics = Arc::<WindowMetrics>::default();
+        stream.env().plan(|plan| plan.graph.metrics.windows.insert(name.into(), vec![Arc::clone(&metrics)]));
+        let make = move |state: &mut KeyedState| {
+            let contents = make(state)?;
+            WindowFunction::new(state, options, contents, Arc::clone(&metrics))
+        };
+        stream.process_as(name, words, Arc::new(make))
+    }
+}
+
+impl<K, T> fmt::Debug for WindowedStream<K, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "WindowedStream of {} by {:?}", type_name::<T>(), self.options.assigner)
+    }
+}

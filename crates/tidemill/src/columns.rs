@@ -1,0 +1,43 @@
+//! The columns that a type's fields are.
+
+use std::any::type_name;
+use std::sync::Arc;
+
+use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
+use serde::de::DeserializeOwned;
+use serde_arrow::schema::{SchemaLike, TracingOptions};
+use tidemill_core::{Error, Result};
+
+/// A column a field of `T`, in their order. All may be NULL: what a connector finds missing is an error of the field that is no
+/// `Option`.
+pub(crate) fn columns_of<T: DeserializeOwned>() -> Result<SchemaRef> {
+    let options = TracingOptions::default().allow_null_fields(true);
+    let fields = Vec::<FieldRef>::from_type::<T>(options).map_err(|e| {
+        Error::invalid(format!("the fields of {} are no columns: {e}", type_name::<T>()))
+            .because(e)
+            .hint("a row is a struct of numbers, texts, booleans, and structs and lists of these")
+    })?;
+    let columns: Vec<FieldRef> = fields.iter().map(|field| column(field)).collect::<Result<_>>()?;
+    Ok(Arc::new(Schema::new(columns)))
+}
+
+/// The column that a connector has for a field.
+fn column(field: &Field) -> Result<FieldRef> {
+    let data_type = match field.data_type() {
+        DataType::Utf8 | DataType::LargeUtf8 => DataType::Utf8View,
+        DataType::Binary | DataType::LargeBinary => DataType::BinaryView,
+        DataType::List(element) | DataType::LargeList(element) => DataType::List(column(element)?),
+        DataType::Struct(fields) => {
+            DataType::Struct(fields.iter().map(|field| column(field)).collect::<Result<Vec<_>>>()?.into())
+        }
+        DataType::UInt8 | DataType::UInt16 | DataType::UInt32 | DataType::UInt64 => {
+            return Err(Error::invalid(format!(
+                "the field '{}' is an unsigned number, which no column is",
+                field.name()
+            ))
+            .hint("make it an i32 or an i64"));
+        }
+        other => other.clone(),
+    };
+    Ok(Arc::new(Field::new(field.name(), data_type, true)))
+}

@@ -1,0 +1,11 @@
+//! Tidemill as a library: typed streams, and the tables that they read and write.
+//!
+//! **Owns** the names that programs use: everything of `tidemill_datastream`, and [`Table`].
+//! **Never** has code of its own but what ties tables to streams.
+//! **Start at** [`Environment`]; a table of a connector is a [`Table`].
+
+mod columns;
+mod table;
+
+pub use table::Table;
+pub use tidemill_datastream::*;
