@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use tidemill_tests::program::Program;
 
-/// Three events of each user; the sessions of all are open until the input ends.
-const USERS: i64 = 200_000;
+/// Three events of each user; the sessions of all are open until the input ends. They take twice the limit.
+const USERS: i64 = 500_000;
 const EVENTS: i64 = 3 * USERS;
 
 fn sessions(aggregate: &str) -> String {
@@ -21,7 +21,7 @@ fn sessions(aggregate: &str) -> String {
            usr  AS MOD(id, {USERS}),
            ts   AS TO_TIMESTAMP_LTZ(id / {USERS} * 1000, 3),
            WATERMARK FOR ts AS ts - INTERVAL '1' DAY
-         ) WITH ('connector' = 'datagen', 'number-of-rows' = '{EVENTS}',
+         ) WITH ('connector' = 'datagen', 'number-of-rows' = '{EVENTS}', 'rows-per-second' = '100000000',
                  'fields.id.kind' = 'sequence', 'fields.id.start' = '0', 'fields.id.end' = '{}');
          CREATE TABLE sessions (usr BIGINT, n BIGINT, ids BIGINT)
          WITH ('connector' = 'filesystem', 'path' = 'out', 'format' = 'csv');

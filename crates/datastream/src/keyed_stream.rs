@@ -2,6 +2,7 @@
 
 use std::any::type_name;
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -11,10 +12,13 @@ use tidemill_runtime::exchange::{ElementKeys, Partitioning};
 use tidemill_runtime::graph::MakeOperator;
 use tidemill_state::keyed::{KeyedState, key_group};
 
-use crate::data_stream::{DataStream, Streams};
+use crate::connected::{ConnectedStreams, Either};
+use crate::data_stream::{DataStream, Streams, foreign};
 use crate::environment::Environment;
+use crate::join::IntervalJoin;
 use crate::output_tag::SideOutputs;
 use crate::process::{KeyedProcessFunction, Make, ProcessOperator, ProcessSpec};
+use crate::step;
 use crate::timed::{Element, Timed};
 use crate::window::{WindowAssigner, WindowedStream};
 
@@ -114,6 +118,23 @@ impl<K: Serialize + DeserializeOwned + 'static, T: Element> KeyedStream<K, T> {
         WindowedStream::new(self, assigner)
     }
 
+    /// The elements of both, with state in common.
+    #[must_use]
+    pub fn connect<B: Element>(self, other: KeyedStream<K, B>) -> ConnectedStreams<K, T, B> {
+        ConnectedStreams::new(self, other)
+    }
+
+    /// Pairs of an element and one of the other stream whose time lies so many milliseconds behind (or, where the bound is
+    /// negative, before) its own: both bounds are in.
+    #[must_use]
+    pub fn interval_join<B>(self, other: KeyedStream<K, B>, bounds_ms: RangeInclusive<i64>) -> IntervalJoin<K, T, B>
+    where
+        T: Serialize + DeserializeOwned,
+        B: Element + Serialize + DeserializeOwned,
+    {
+        IntervalJoin::new(self, other, bounds_ms)
+    }
+
     /// Puts an operator behind the exchange by key.
     pub(crate) fn behind_exchange<Out: Element>(
         self,
@@ -134,6 +155,33 @@ impl<K: Serialize + DeserializeOwned + 'static, T: Element> KeyedStream<K, T> {
 
     pub(crate) fn env(&self) -> &Environment {
         &self.env
+    }
+}
+
+impl<K: 'static, A: Element, B: Element> KeyedStream<K, Either<A, B>> {
+    /// The elements of two streams.
+    pub(crate) fn connected(first: KeyedStream<K, A>, second: KeyedStream<K, B>) -> Self {
+        let env = first.env;
+        let same = second.env.is(&env);
+        let (firsts, seconds) =
+            (step::operator("first", step::map(Either::<A, B>::First)), step::operator("second", step::map(Either::<A, B>::Second)));
+        let mut streams = vec![];
+        env.plan(|plan| {
+            streams.extend(first.streams.streams.iter().map(|stream| plan.graph.chain(*stream, Arc::clone(&firsts))));
+            if same {
+                streams.extend(
+                    second.streams.streams.iter().map(|stream| plan.graph.chain(*stream, Arc::clone(&seconds))),
+                );
+            } else {
+                plan.fail(foreign());
+            }
+        });
+        let (of_first, of_second) = (first.key, second.key);
+        let key = move |element: &Either<A, B>| match element {
+            Either::First(element) => (of_first.0)(element),
+            Either::Second(element) => (of_second.0)(element),
+        };
+        Self { env, streams: Streams { streams, one_partition: false }, key: KeyOf(Arc::new(key)) }
     }
 }
 

@@ -12,11 +12,13 @@
 //! **Start at** [`Environment`], then [`DataStream`], then [`KeyedProcessFunction`].
 
 mod collector;
+mod connected;
 mod data_stream;
 mod environment;
 mod execute;
 mod guard;
 mod harness;
+mod join;
 mod keyed_stream;
 mod output_tag;
 mod process;
@@ -29,10 +31,12 @@ mod watermark_strategy;
 mod window;
 
 pub use collector::Collector;
+pub use connected::{ConnectedStreams, Either, KeyedCoProcessFunction};
 pub use data_stream::DataStream;
 pub use environment::{Environment, Settings};
 pub use execute::Executed;
 pub use harness::{Snapshot, TestHarness};
+pub use join::{CoGroupFunction, IntervalJoin, WindowJoin};
 pub use keyed_stream::KeyedStream;
 pub use output_tag::OutputTag;
 pub use process::{Context, KeyedProcessFunction, Timer};

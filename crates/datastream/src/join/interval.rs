@@ -1,0 +1,191 @@
+//! The join of elements whose times are close to each other.
+
+use std::fmt;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tidemill_core::{Error, EventTime, Result};
+use tidemill_state::keyed::KeyedState;
+
+use super::side::Side;
+use crate::collector::Collector;
+use crate::connected::{ConnectedStreams, Either};
+use crate::data_stream::DataStream;
+use crate::keyed_stream::KeyedStream;
+use crate::output_tag::OutputTag;
+use crate::process::{Context, KeyedProcessFunction, Timer};
+use crate::timed::Element;
+
+/// Pairs of elements of two streams with the same key, where the second's time lies within bounds around the first's.
+///
+/// An element is kept until no other can come that it would meet: until the watermark has passed the bounds. One that is late,
+/// as its own watermark has reached its time, joins none.
+pub struct IntervalJoin<K, A, B> {
+    both: KeyedStream<K, Either<A, B>>,
+    options: Options<A, B>,
+}
+
+struct Options<A, B> {
+    /// The second's time less the first's, in milliseconds.
+    bounds: RangeInclusive<i64>,
+    alone: (Option<OutputTag<A>>, Option<OutputTag<B>>),
+    late: Option<OutputTag<Either<A, B>>>,
+}
+
+impl<A, B> Clone for Options<A, B> {
+    fn clone(&self) -> Self {
+        Self { bounds: self.bounds.clone(), ..*self }
+    }
+}
+
+impl<K, A, B> IntervalJoin<K, A, B>
+where
+    K: Serialize + DeserializeOwned + 'static,
+    A: Element + Serialize + DeserializeOwned,
+    B: Element + Serialize + DeserializeOwned,
+{
+    pub(crate) fn new(first: KeyedStream<K, A>, second: KeyedStream<K, B>, bounds: RangeInclusive<i64>) -> Self {
+        let ConnectedStreams { both } = ConnectedStreams::new(first, second);
+        if bounds.is_empty() {
+            let (from, to) = (bounds.start(), bounds.end());
+            both.env().plan(|plan| {
+                plan.fail(
+                    Error::invalid(format!("no time lies between {from} ms and {to} ms"))
+                        .hint("give an interval join its lower bound first"),
+                );
+            });
+        }
+        Self { both, options: Options { bounds, alone: (None, None), late: None } }
+    }
+
+    /// Elements of the first stream that have met none when they are forgotten go to this side output of the join.
+    #[must_use]
+    pub fn side_output_unmatched_first(mut self, tag: &OutputTag<A>) -> Self {
+        self.options.alone.0 = Some(*tag);
+        self
+    }
+
+    /// Elements of the second stream that have met none when they are forgotten go to this side output of the join.
+    #[must_use]
+    pub fn side_output_unmatched_second(mut self, tag: &OutputTag<B>) -> Self {
+        self.options.alone.1 = Some(*tag);
+        self
+    }
+
+    /// Late elements of both go to this side output of the join. Otherwise they are dropped.
+    #[must_use]
+    pub fn side_output_late_data(mut self, tag: &OutputTag<Either<A, B>>) -> Self {
+        self.options.late = Some(*tag);
+        self
+    }
+
+    /// Makes one element of each pair; its time is the later of the two. `name` is what a checkpoint knows the state by.
+    pub fn apply<Out: Element>(
+        self,
+        name: &str,
+        join: impl Fn(&A, &B) -> Out + Send + Sync + 'static,
+    ) -> DataStream<Out> {
+        let Self { both, options } = self;
+        let words = format!("interval join within {:?} ms", options.bounds);
+        let join: Arc<dyn Fn(&A, &B) -> Out + Send + Sync> = Arc::new(join);
+        let make = move |states: &mut KeyedState| {
+            Ok(Joining {
+                first: Side::new(states, "first", options.alone.0.is_some())?,
+                second: Side::new(states, "second", options.alone.1.is_some())?,
+                options: options.clone(),
+                join: Arc::clone(&join),
+            })
+        };
+        both.process_as(name, words, Arc::new(make))
+    }
+}
+
+impl<K, A, B> fmt::Debug for IntervalJoin<K, A, B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "IntervalJoin of {:?} within {:?} ms", self.both, self.options.bounds)
+    }
+}
+
+struct Joining<A, B, Out> {
+    options: Options<A, B>,
+    first: Side<A>,
+    second: Side<B>,
+    join: Arc<dyn Fn(&A, &B) -> Out + Send + Sync>,
+}
+
+impl<A, B, Out> Joining<A, B, Out> {
+    /// How long an element of the first stream is kept, and one of the second, in milliseconds behind its time.
+    fn kept(&self) -> (i64, i64) {
+        (0.max(*self.options.bounds.end()), 0.max(self.options.bounds.start().saturating_neg()))
+    }
+}
+
+impl<K, A, B, Out> KeyedProcessFunction<K, Either<A, B>> for Joining<A, B, Out>
+where
+    A: Element + Serialize + DeserializeOwned,
+    B: Element + Serialize + DeserializeOwned,
+    Out: Element,
+{
+    type Out = Out;
+
+    fn process_element(
+        &mut self,
+        _: &K,
+        value: Either<A, B>,
+        context: &mut Context<'_>,
+        out: &mut Collector<Out>,
+    ) -> Result<()> {
+        let (time, row_watermark) = (context.time, context.row_watermark);
+        if row_watermark >= time {
+            return match &self.options.late {
+                Some(late) => context.output(late, value),
+                None => Ok(()),
+            };
+        }
+        let (lower, upper) = (*self.options.bounds.start(), *self.options.bounds.end());
+        let (kept_first, kept_second) = self.kept();
+        let kept = match value {
+            Either::First(first) => {
+                let times = time.saturating_add(lower)..=time.saturating_add(upper);
+                let found = self.second.found(context.state(), times)?;
+                for (other, second) in &found {
+                    out.at(time.max(*other), row_watermark);
+                    out.collect((self.join)(&first, second));
+                }
+                self.first.keep(context.state(), time, first, !found.is_empty())?;
+                kept_first
+            }
+            Either::Second(second) => {
+                let times = time.saturating_sub(upper)..=time.saturating_sub(lower);
+                let found = self.first.found(context.state(), times)?;
+                for (other, first) in &found {
+                    out.at(time.max(*other), row_watermark);
+                    out.collect((self.join)(first, &second));
+                }
+                self.second.keep(context.state(), time, second, !found.is_empty())?;
+                kept_second
+            }
+        };
+        context.register_event_time_timer(EventTime(time.saturating_add(kept)))
+    }
+
+    fn on_timer(&mut self, _: &K, timer: Timer, context: &mut Context<'_>, _: &mut Collector<Out>) -> Result<()> {
+        let Timer::EventTime(EventTime(now)) = timer else { return Ok(()) };
+        let (kept_first, kept_second) = self.kept();
+        for (time, element) in self.first.forget(context.state(), now.saturating_sub(kept_first))? {
+            if let Some(alone) = &self.options.alone.0 {
+                context.time = time;
+                context.output(alone, element)?;
+            }
+        }
+        for (time, element) in self.second.forget(context.state(), now.saturating_sub(kept_second))? {
+            if let Some(alone) = &self.options.alone.1 {
+                context.time = time;
+                context.output(alone, element)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,191 @@
+//! Joins of two streams against nested loops in the test.
+
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+use proptest::prelude::*;
+use tidemill_datastream::state::{KeyedState, StateDescriptor, ValueState};
+use tidemill_datastream::{
+    Collector, Context, DataStream, Either, Environment, EventTime, KeyedCoProcessFunction, KeyedStream, OutputTag,
+    Result, Settings, WatermarkStrategy, WindowAssigner,
+};
+
+/// Key, time, value.
+type Event = (u8, i64, u32);
+
+const FIRST_ALONE: OutputTag<Event> = OutputTag::new("first alone");
+const SECOND_ALONE: OutputTag<Event> = OutputTag::new("second alone");
+const LATE: OutputTag<Either<Event, Event>> = OutputTag::new("late");
+
+#[derive(Debug, Clone)]
+struct Case {
+    first: Vec<Event>,
+    second: Vec<Event>,
+    bounds: RangeInclusive<i64>,
+    delay: i64,
+    parallelism: usize,
+    batch_size: usize,
+}
+
+fn events() -> impl Strategy<Value = Vec<Event>> {
+    prop::collection::vec((0..3_u8, 0..60_i64, 0..1000_u32), 0..40)
+}
+
+fn cases() -> impl Strategy<Value = Case> {
+    (events(), events(), -20..20_i64, 0..20_i64, 0..30_i64, 1..4_usize, 1..20_usize).prop_map(
+        |(first, second, from, length, delay, parallelism, batch_size)| Case {
+            first,
+            second,
+            bounds: from..=from + length,
+            delay,
+            parallelism,
+            batch_size,
+        },
+    )
+}
+
+impl Case {
+    fn env(&self) -> Environment {
+        let Self { parallelism, batch_size, .. } = *self;
+        Environment::with(Settings { parallelism, batch_size, ..Settings::default() })
+    }
+
+    fn keyed(&self, env: &Environment, events: &[Event]) -> KeyedStream<u8, Event> {
+        let delay = Duration::from_millis(self.delay.unsigned_abs());
+        let strategy = WatermarkStrategy::for_bounded_out_of_orderness(delay);
+        let timed: DataStream<Event> = env
+            .from_iter(events.to_vec())
+            .assign_timestamps_and_watermarks(strategy.with_timestamp_assigner(|e: &Event| EventTime(e.1)));
+        timed.key_by(|event| event.0)
+    }
+
+    /// Each element with its own watermark.
+    fn with_watermarks(&self, events: &[Event]) -> Vec<(Event, i64)> {
+        let mut highest = i64::MIN;
+        let own = |event: &Event| {
+            let before = highest;
+            highest = highest.max(event.1 - self.delay - 1);
+            (*event, before)
+        };
+        events.iter().map(own).collect()
+    }
+
+    /// The elements that are in time, and those that are not.
+    fn in_time(&self, events: &[Event]) -> (Vec<Event>, Vec<Event>) {
+        let (in_time, late): (Vec<_>, Vec<_>) =
+            self.with_watermarks(events).into_iter().partition(|(event, watermark)| *watermark < event.1);
+        let events = |events: Vec<(Event, i64)>| events.into_iter().map(|(event, _)| event).collect();
+        (events(in_time), events(late))
+    }
+}
+
+fn sorted<T: Ord>(mut all: Vec<T>) -> Vec<T> {
+    all.sort();
+    all
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn an_interval_join_finds_all_pairs_within_its_bounds(case in cases()) {
+        let env = case.env();
+        let joined = case
+            .keyed(&env, &case.first)
+            .interval_join(case.keyed(&env, &case.second), case.bounds.clone())
+            .side_output_unmatched_first(&FIRST_ALONE)
+            .side_output_unmatched_second(&SECOND_ALONE)
+            .side_output_late_data(&LATE)
+            .apply("pairs", |a, b| (*a, *b));
+        let alone = (joined.side_output(&FIRST_ALONE).collect(), joined.side_output(&SECOND_ALONE).collect());
+        let (late, pairs) = (joined.side_output(&LATE).collect(), joined.collect());
+        env.execute_live().unwrap();
+
+        let ((first, first_late), (second, second_late)) = (case.in_time(&case.first), case.in_time(&case.second));
+        let meets = |a: &Event, b: &Event| a.0 == b.0 && case.bounds.contains(&(b.1 - a.1));
+        let expected = first.iter().flat_map(|a| second.iter().filter(move |b| meets(a, b)).map(|b| (*a, *b)));
+        prop_assert_eq!(sorted(pairs.take()), sorted(expected.collect()));
+        let first_alone = first.iter().filter(|a| !second.iter().any(|b| meets(a, b))).copied();
+        let second_alone = second.iter().filter(|b| !first.iter().any(|a| meets(a, b))).copied();
+        prop_assert_eq!(sorted(alone.0.take()), sorted(first_alone.collect()));
+        prop_assert_eq!(sorted(alone.1.take()), sorted(second_alone.collect()));
+        let expected_late = first_late.into_iter().map(Either::First).chain(second_late.into_iter().map(Either::Second));
+        prop_assert_eq!(sorted(late.take()), sorted(expected_late.collect()));
+    }
+
+    #[test]
+    fn a_window_join_finds_all_pairs_in_a_window(case in cases(), size in 1..25_i64) {
+        let env = case.env();
+        let window = WindowAssigner::tumbling(Duration::from_millis(size.unsigned_abs()));
+        let joined = case.keyed(&env, &case.first).connect(case.keyed(&env, &case.second)).window(window);
+        let pairs = joined.apply("pairs", |a, b| (*a, *b)).collect();
+        env.execute_live().unwrap();
+
+        let in_time = |events: &[Event]| -> Vec<Event> {
+            let open = |(event, watermark): &(Event, i64)| *watermark < (event.1.div_euclid(size) + 1) * size - 1;
+            case.with_watermarks(events).into_iter().filter(open).map(|(event, _)| event).collect()
+        };
+        let (first, second) = (in_time(&case.first), in_time(&case.second));
+        let meets = |a: &Event, b: &Event| a.0 == b.0 && a.1.div_euclid(size) == b.1.div_euclid(size);
+        let expected = first.iter().flat_map(|a| second.iter().filter(move |b| meets(a, b)).map(|b| (*a, *b)));
+        prop_assert_eq!(sorted(pairs.take()), sorted(expected.collect()));
+    }
+
+    #[test]
+    fn connected_streams_have_their_state_in_common(case in cases()) {
+        /// Adds what the first has, and takes away what the second has.
+        struct Balance(ValueState<i64>);
+
+        impl Balance {
+            fn change(&self, key: u8, by: i64, context: &mut Context<'_>, out: &mut Collector<(u8, i64)>) -> Result<()> {
+                let balance = self.0.value(context.state())?.copied().unwrap_or(0) + by;
+                self.0.update(context.state(), balance)?;
+                out.collect((key, balance));
+                Ok(())
+            }
+        }
+
+        impl KeyedCoProcessFunction<u8, Event, Event> for Balance {
+            type Out = (u8, i64);
+
+            fn process_element1(
+                &mut self, key: &u8, event: Event, context: &mut Context<'_>, out: &mut Collector<(u8, i64)>,
+            ) -> Result<()> {
+                self.change(*key, i64::from(event.2), context, out)
+            }
+
+            fn process_element2(
+                &mut self, key: &u8, event: Event, context: &mut Context<'_>, out: &mut Collector<(u8, i64)>,
+            ) -> Result<()> {
+                self.change(*key, -i64::from(event.2), context, out)
+            }
+        }
+
+        let env = case.env();
+        let balances = case
+            .keyed(&env, &case.first)
+            .connect(case.keyed(&env, &case.second))
+            .process("balance", |states: &mut KeyedState| Ok(Balance(states.value_state(StateDescriptor::new("balance"))?)))
+            .collect();
+        env.execute_live().unwrap();
+        // In what order the two come is not said; what they come to is.
+        let told = balances.take();
+        prop_assert_eq!(told.len(), case.first.len() + case.second.len());
+        for key in 0..3 {
+            let of = |events: &[Event]| events.iter().filter(|e| e.0 == key).map(|e| i64::from(e.2)).sum::<i64>();
+            let last = told.iter().rev().find(|(of, _)| *of == key).map_or(0, |(_, balance)| *balance);
+            prop_assert_eq!(last, of(&case.first) - of(&case.second));
+        }
+    }
+}
+
+#[test]
+fn bounds_the_wrong_way_round_are_refused() {
+    let env = Environment::new();
+    let keyed = || env.from_iter([1_u8]).key_by(|n| *n);
+    #[allow(clippy::reversed_empty_ranges, reason = "that is what is refused")]
+    let joined = keyed().interval_join(keyed(), 5..=-5).apply("pairs", |a, b| (*a, *b));
+    joined.for_each("nowhere", |_| ());
+    let error = env.execute_live().unwrap_err();
+    assert_eq!(error.message(), "no time lies between 5 ms and -5 ms");
+}
