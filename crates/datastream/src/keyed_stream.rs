@@ -23,6 +23,25 @@ use crate::timed::{Element, Timed};
 use crate::window::{WindowAssigner, WindowedStream};
 
 /// A stream of elements by key: what follows has state and timers, each of one key.
+///
+/// Only here are there windows and functions with state; a stream without a key has neither:
+///
+/// ```compile_fail,E0599
+/// use std::time::Duration;
+/// use tidemill_datastream::{Environment, WindowAssigner};
+///
+/// Environment::new().from_iter(0..3).window(WindowAssigner::tumbling(Duration::from_secs(60)));
+/// ```
+///
+/// A key is written by serde:
+///
+/// ```compile_fail,E0277
+/// use tidemill_datastream::Environment;
+///
+/// struct Customer(u64); // no Serialize
+///
+/// Environment::new().from_iter(0..3).key_by(|n| Customer(*n));
+/// ```
 pub struct KeyedStream<K, T> {
     env: Environment,
     streams: Streams,
@@ -163,8 +182,10 @@ impl<K: 'static, A: Element, B: Element> KeyedStream<K, Either<A, B>> {
     pub(crate) fn connected(first: KeyedStream<K, A>, second: KeyedStream<K, B>) -> Self {
         let env = first.env;
         let same = second.env.is(&env);
-        let (firsts, seconds) =
-            (step::operator("first", step::map(Either::<A, B>::First)), step::operator("second", step::map(Either::<A, B>::Second)));
+        let (firsts, seconds) = (
+            step::operator("first", step::map(Either::<A, B>::First)),
+            step::operator("second", step::map(Either::<A, B>::Second)),
+        );
         let mut streams = vec![];
         env.plan(|plan| {
             streams.extend(first.streams.streams.iter().map(|stream| plan.graph.chain(*stream, Arc::clone(&firsts))));

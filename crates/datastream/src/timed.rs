@@ -4,7 +4,20 @@ use tidemill_core::{AnyElements, Elements, EventBatch, Result};
 
 /// What a stream can be of: whatever can be cloned (where a stream is split) and sent to another thread.
 ///
-/// It is implemented for all such types.
+/// It is implemented for all such types. What can't be is refused where it is written:
+///
+/// ```compile_fail,E0277
+/// use tidemill_datastream::Environment;
+///
+/// struct Order(u64); // no Clone
+///
+/// Environment::new().from_iter(0..3).map(Order).for_each("orders", |_| ());
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` can't be an element of a stream",
+    label = "an element can be cloned and sent to another thread",
+    note = "derive Clone for it; what is shared between threads is an Arc, not an Rc"
+)]
 pub trait Element: Clone + Send + Sync + 'static {}
 
 impl<T: Clone + Send + Sync + 'static> Element for T {}

@@ -4,6 +4,11 @@
 //! **Never** has code of its own but what ties tables to streams.
 //! **Start at** [`Environment`]; a table of a connector is a [`Table`].
 
+/// The guide, whose code is run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/rust.md")]
+struct Guide;
+
 mod columns;
 mod table;
 

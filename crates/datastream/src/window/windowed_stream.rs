@@ -106,6 +106,40 @@ where
     /// # Ok(())
     /// # }
     /// ```
+    ///
+    /// What is added is what the stream has:
+    ///
+    /// ```compile_fail,E0271
+    /// # use std::time::Duration;
+    /// # use tidemill_datastream::{AggregateFunction, Environment, WindowAssigner};
+    /// #[derive(Clone)]
+    /// struct Longest;
+    ///
+    /// impl AggregateFunction for Longest {
+    ///     type In = String;
+    ///     type Acc = usize;
+    ///     type Out = usize;
+    ///
+    ///     fn create_accumulator(&self) -> usize {
+    ///         0
+    ///     }
+    ///
+    ///     fn add(&self, longest: &mut usize, text: String) {
+    ///         *longest = text.len().max(*longest);
+    ///     }
+    ///
+    ///     fn result(&self, longest: &usize) -> usize {
+    ///         *longest
+    ///     }
+    ///
+    ///     fn merge(&self, a: usize, b: usize) -> usize {
+    ///         a.max(b)
+    ///     }
+    /// }
+    ///
+    /// let numbers = Environment::new().from_iter(0..3).key_by(|n| *n);
+    /// numbers.window(WindowAssigner::tumbling(Duration::from_secs(60))).aggregate("longest", Longest);
+    /// ```
     pub fn aggregate<A>(self, name: &str, function: A) -> DataStream<Windowed<K, A::Out>>
     where
         A: AggregateFunction<In = T, Acc: Serialize + DeserializeOwned, Out: Element> + Clone + Sync,
