@@ -12,6 +12,7 @@ mod measure;
 mod options;
 mod report;
 mod state;
+mod typed;
 mod work;
 mod workload;
 
@@ -37,6 +38,13 @@ pub(crate) fn run(checkout: &Checkout, arguments: &[&str]) -> Outcome {
     }
     for workload in limit::WORKLOADS.iter().filter(|workload| options.asks_for(workload.name)) {
         missed.extend(limit::run(workload, &options, &tidemill, checkout)?);
+    }
+    let typed: Vec<_> = typed::WORKLOADS.iter().filter(|workload| options.asks_for(workload.name)).collect();
+    if !typed.is_empty() {
+        let speed = typed::build(checkout)?;
+        for workload in typed {
+            missed.extend(typed::run(workload, &options, &speed)?);
+        }
     }
     if options.check && !missed.is_empty() {
         return Err(format!("\nmissed:\n  {}", missed.join("\n  ")));

@@ -62,16 +62,23 @@ fn key_of(event: u64, keys: u64) -> u64 {
 }
 
 fn run(workload: &str, events: u64, keys: u64) -> Result<Duration> {
-    let env = Environment::with(Settings { parallelism: 1, ..Settings::default() });
-    let numbers: DataStream<u64> = env.from_iter(0..events);
+    #[cfg_attr(not(feature = "rocksdb"), allow(unused_mut))]
+    let mut settings = Settings { parallelism: 1, ..Settings::default() };
+    #[cfg(feature = "rocksdb")]
+    if workload == "rocksdb" {
+        let folder = std::env::temp_dir().join(format!("tidemill-speed-{}", std::process::id()));
+        settings.state_backend = tidemill_datastream::StateBackend::rocksdb(folder, 256 << 20);
+    }
+    let env = Environment::with(settings);
+    let numbers = || -> DataStream<u64> { env.from_iter(0..events) };
     match workload {
-        "process" => numbers
+        "process" | "rocksdb" => numbers()
             .key_by(move |event| key_of(*event, keys))
             .process("count", |states: &mut KeyedState| {
                 Ok(Counting { count: states.value_state(StateDescriptor::new("count"))? })
             })
             .for_each("nowhere", |_| ()),
-        "window" => numbers
+        "window" => numbers()
             .assign_timestamps_and_watermarks(
                 // A million events an hour, in windows of an hour.
                 WatermarkStrategy::for_monotonous_timestamps()
@@ -81,7 +88,23 @@ fn run(workload: &str, events: u64, keys: u64) -> Result<Duration> {
             .window(WindowAssigner::tumbling(Duration::from_secs(3600)))
             .aggregate("count", Count)
             .for_each("nowhere", |_| ()),
-        other => return Err(Error::invalid(format!("there is no workload '{other}'")).hint("it is process or window")),
+        "join" => {
+            // Two streams of half the events each, a thousand a second of event time, joined within ten minutes.
+            let stream = |numbers: DataStream<u64>| {
+                numbers
+                    .assign_timestamps_and_watermarks(
+                        WatermarkStrategy::for_monotonous_timestamps()
+                            .with_timestamp_assigner(|event: &u64| EventTime(event.cast_signed())),
+                    )
+                    .key_by(move |event| key_of(*event, keys))
+            };
+            let (first, second) = (stream(env.from_iter(0..events / 2)), stream(env.from_iter(0..events / 2)));
+            first.interval_join(second, 0..=600_000).apply("join", |a, b| a + b).for_each("nowhere", |_| ());
+        }
+        other => {
+            return Err(Error::invalid(format!("there is no workload '{other}'"))
+                .hint("it is process, rocksdb (with that build flag), window or join"));
+        }
     }
     let started = Instant::now();
     env.execute_live()?;

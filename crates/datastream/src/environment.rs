@@ -29,6 +29,11 @@ pub struct Settings {
     pub batch_size: usize,
     /// A directory of the job's own: there it keeps checkpoints, and from the last one it goes on. `None`: it keeps none.
     pub data_dir: Option<PathBuf>,
+    /// What another job has come to (`tidemill savepoint`), a folder or a URL: the job begins from that, where its data
+    /// directory has no checkpoint yet. It may have another parallelism, state backend, and steps that are new.
+    pub from_savepoint: Option<String>,
+    /// What the savepoint has for steps that the job does not have is left out; else that is an error.
+    pub allow_non_restored_state: bool,
     /// How often a checkpoint is made, and how often sinks show what they were given.
     pub checkpoint_interval: Duration,
     /// Where keyed state is while the program runs.
@@ -43,8 +48,10 @@ impl Default for Settings {
             parallelism,
             batch_size: 8192,
             data_dir: None,
+            from_savepoint: None,
+            allow_non_restored_state: false,
             checkpoint_interval: Duration::from_secs(10),
-            state_backend: StateBackend::Memory,
+            state_backend: StateBackend::memory(),
         }
     }
 }

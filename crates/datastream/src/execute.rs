@@ -1,6 +1,7 @@
 //! Runs a program.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use tidemill_runtime::graph::JobGraph;
 use tidemill_runtime::job::{self, Durability};
 use tidemill_runtime::metrics::count;
 use tidemill_state::DataDir;
-use tidemill_state::checkpoint::{Place, Retention};
+use tidemill_state::checkpoint::{Place, Retention, Savepoint};
 use tokio::runtime::{Builder, Handle};
 
 use crate::environment::{Environment, Settings};
@@ -90,7 +91,28 @@ impl Environment {
 }
 
 async fn durability(graph: &JobGraph, settings: &Settings) -> Result<Option<Durability>> {
-    let Some(data_dir) = &settings.data_dir else { return Ok(None) };
+    let Some(data_dir) = &settings.data_dir else {
+        return match &settings.from_savepoint {
+            Some(from) => Err(Error::invalid(format!("the job can't begin from '{from}' without a data directory"))
+                .hint("give Settings a data_dir of the job's own, which is not there yet")),
+            None => Ok(None),
+        };
+    };
     let place = Place::Folder(DataDir::checkpoints(data_dir));
-    Durability::open(graph, place, RETENTION, CHECKPOINT_TIMEOUT, false).await.map(Some)
+    let mut durability = Durability::open(graph, place, RETENTION, CHECKPOINT_TIMEOUT, false).await?;
+    if let Some(from) = &settings.from_savepoint {
+        let savepoint = Savepoint::open(Place::parse(from, Path::new(""))?).await?;
+        match durability.store.last().map(|last| last.origin() == Some(savepoint.id())) {
+            None => drop(durability.begin_from(&savepoint, graph, settings.allow_non_restored_state).await?),
+            // An earlier run has begun from it, and this one goes on.
+            Some(true) => {}
+            Some(false) => {
+                return Err(Error::invalid(format!(
+                    "the job can't begin from '{from}': it has checkpoints that did not"
+                ))
+                .hint("leave out from_savepoint to go on from those, or give a data_dir that is not there yet"));
+            }
+        }
+    }
+    Ok(Some(durability))
 }

@@ -191,14 +191,8 @@ proptest! {
 }
 
 /// Runs until `limit` elements have been read, or to the end, from the last checkpoint in the directory.
-fn run_some(dir: &Path, events: &[Event], limit: usize, parallelism: usize) -> Result<(bool, Vec<Told>)> {
-    let env = Environment::with(Settings {
-        parallelism,
-        batch_size: 7,
-        data_dir: Some(dir.to_owned()),
-        checkpoint_interval: Duration::from_millis(5),
-        ..Settings::default()
-    });
+fn run_some(events: &[Event], limit: usize, settings: Settings) -> Result<(bool, Vec<Told>)> {
+    let env = Environment::with(Settings { batch_size: 7, checkpoint_interval: Duration::from_millis(5), ..settings });
     let seen = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&seen);
     let told = timed(&env, events.to_vec(), 5)
@@ -227,7 +221,8 @@ fn a_run_that_is_stopped_goes_on_from_its_checkpoint() {
     let events: Vec<Event> = (0..3_000).map(|n| ((n % 11) as u8, n / 3 + (n * 7) % 13, (n * 31) % 101)).collect();
     let (mut told, mut stops) = (vec![], 0);
     loop {
-        let (stopped, some) = run_some(dir.path(), &events, 700, 2).unwrap();
+        let settings = Settings { parallelism: 2, data_dir: Some(dir.path().to_owned()), ..Settings::default() };
+        let (stopped, some) = run_some(&events, 700, settings).unwrap();
         told.extend(some);
         if !stopped {
             break;
@@ -236,6 +231,50 @@ fn a_run_that_is_stopped_goes_on_from_its_checkpoint() {
         assert!(stops < 100, "no run gets on");
     }
     assert!(stops > 0, "no run was stopped");
+    assert_eq!(by_key(told), by_key(expected(&events, 5)));
+}
+
+/// A savepoint of what a stopped job has come to.
+fn savepoint(of: &Path, to: &Path) -> Result<()> {
+    use tidemill_state::checkpoint::{Place, SavepointWriter};
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|e| tidemill_datastream::Error::internal(e.to_string()))?;
+    runtime.block_on(async {
+        let writer = SavepointWriter::of_last(Place::Folder(tidemill_state::DataDir::checkpoints(of))).await?;
+        writer.write(&Place::Folder(to.to_owned())).await.map(drop)
+    })
+}
+
+#[test]
+fn a_job_is_handed_over_to_another_parallelism_and_backend() {
+    let dir = tempfile::tempdir().unwrap();
+    let events: Vec<Event> = (0..4_000).map(|n| ((n % 13) as u8, n / 3 + (n * 7) % 13, (n * 31) % 101)).collect();
+    let (mut told, mut from) = (vec![], None);
+    for (job, parallelism) in [1, 3, 2, 5, 1].into_iter().enumerate() {
+        let data_dir = dir.path().join(format!("job {job}"));
+        let on_disk = job % 2 == 1;
+        let state_backend = match on_disk {
+            #[cfg(feature = "rocksdb")]
+            true => tidemill_datastream::StateBackend::rocksdb(dir.path().join(format!("rocksdb {job}")), 16 << 20),
+            _ => tidemill_datastream::StateBackend::memory(),
+        };
+        let settings = Settings {
+            parallelism,
+            data_dir: Some(data_dir.clone()),
+            from_savepoint: from,
+            state_backend,
+            ..Settings::default()
+        };
+        let limit = if job == 4 { usize::MAX } else { 800 };
+        let (stopped, some) = run_some(&events, limit, settings).unwrap();
+        assert_eq!(stopped, job < 4, "job {job}");
+        told.extend(some);
+        let to = dir.path().join(format!("savepoint {job}"));
+        if stopped {
+            savepoint(&data_dir, &to).unwrap();
+        }
+        from = Some(to.to_string_lossy().into_owned());
+    }
     assert_eq!(by_key(told), by_key(expected(&events, 5)));
 }
 

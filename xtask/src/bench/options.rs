@@ -3,7 +3,7 @@
 use std::path::{PathBuf, absolute};
 
 use super::workload::{Program, WORKLOADS};
-use super::{limit, state};
+use super::{limit, state, typed};
 
 const USAGE: &str = "usage: cargo xtask bench [--check] [--events N] [--only NAME...] [--peers LIST] [--runs N]
   --check        fails, and names each reach that is missed
@@ -91,7 +91,9 @@ fn peers(list: &str) -> Result<Vec<Program>, String> {
 fn named(names: &[&str]) -> Result<Vec<String>, String> {
     let states = state::WORKLOADS.iter().map(|workload| workload.name);
     let limits = limit::WORKLOADS.iter().map(|workload| workload.name);
-    let known: Vec<&str> = WORKLOADS.iter().map(|workload| workload.name).chain(states).chain(limits).collect();
+    let programs = typed::WORKLOADS.iter().map(|workload| workload.name);
+    let tables = WORKLOADS.iter().map(|workload| workload.name);
+    let known: Vec<&str> = tables.chain(states).chain(limits).chain(programs).collect();
     if let Some(unknown) = names.iter().find(|name| !known.iter().any(|known| known.starts_with(**name))) {
         return Err(format!("there is no workload '{unknown}'; there are: {}", known.join(", ")));
     }

@@ -90,6 +90,11 @@ impl Verdict {
     pub(super) fn at_most(what: &str, is: f64, most: f64, unit: &str) -> Self {
         Self { reach: format!("{what}: {most:.0} {unit}, is {is:.2}"), reached: Some(is <= most) }
     }
+
+    /// `what` is to be at least `least`, in a unit.
+    pub(super) fn at_least(what: &str, is: f64, least: f64, unit: &str) -> Self {
+        Self { reach: format!("{what}: {least} {unit}, is {is:.2}"), reached: Some(is >= least) }
+    }
 }
 
 fn verdict(reach: Reach, ours: &Result, results: &[Result], events: u64) -> Verdict {

@@ -11,15 +11,21 @@ pub(super) const SQL: &str = "tidemill.sql";
 
 /// An empty folder for the workload `name`, with the SQL that `bench/` has for it: each `$word` of `values` is replaced.
 pub(super) fn fresh(checkout: &Checkout, name: &str, values: &[(&str, u64)]) -> Result<PathBuf, String> {
-    let folder = cache::folder()?.join("bench/work").join(name);
-    clear(&folder)?;
-    fs::create_dir_all(&folder).map_err(|e| format!("cannot create {}: {e}", folder.display()))?;
+    let folder = empty(name)?;
     let mut sql = checkout.read(&format!("bench/{name}/{SQL}"))?;
     for (word, value) in values {
         sql = sql.replace(word, &value.to_string());
     }
     let file = folder.join(SQL);
     fs::write(&file, sql).map_err(|e| format!("cannot write {}: {e}", file.display()))?;
+    Ok(folder)
+}
+
+/// An empty folder for the workload `name`.
+pub(super) fn empty(name: &str) -> Result<PathBuf, String> {
+    let folder = cache::folder()?.join("bench/work").join(name);
+    clear(&folder)?;
+    fs::create_dir_all(&folder).map_err(|e| format!("cannot create {}: {e}", folder.display()))?;
     Ok(folder)
 }
 
