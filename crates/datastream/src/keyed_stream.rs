@@ -172,6 +172,10 @@ impl<K: Serialize + DeserializeOwned + 'static, T: Element> KeyedStream<K, T> {
         DataStream::from_streams(env, streams, Some(side_outputs))
     }
 
+    pub(crate) fn one_partition(&self) -> bool {
+        self.streams.one_partition
+    }
+
     pub(crate) fn env(&self) -> &Environment {
         &self.env
     }

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use tidemill_core::Result;
 use tidemill_state::backend::{Backend, MemoryBackend};
 
+const MEMORY: &str = "memory";
+
 /// Makes the backend of one subtask.
 type Make = Arc<dyn Fn() -> Result<Box<dyn Backend>> + Send + Sync>;
 
@@ -21,7 +23,7 @@ impl StateBackend {
     /// In memory: fastest, as long as it fits.
     #[must_use]
     pub fn memory() -> Self {
-        Self { name: "memory", make: Arc::new(|| Ok(Box::new(MemoryBackend::new()))) }
+        Self { name: MEMORY, make: Arc::new(|| Ok(Box::new(MemoryBackend::new()))) }
     }
 
     /// In RocksDB, in folders that are made within this one, with so many bytes of memory for all: for state that is larger
@@ -39,6 +41,10 @@ impl StateBackend {
             Ok(Box::new(backend) as Box<dyn Backend>)
         };
         Self { name: "rocksdb", make: Arc::new(make) }
+    }
+
+    pub(crate) fn is_memory(&self) -> bool {
+        self.name == MEMORY
     }
 
     pub(crate) fn make(&self) -> Result<Box<dyn Backend>> {

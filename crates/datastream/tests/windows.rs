@@ -1,12 +1,15 @@
 //! Windows against a recomputation in the test: of each element its own watermark, of each window its elements.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use proptest::prelude::*;
 use tidemill_datastream::{
-    AggregateFunction, Collector, Environment, EventTime, LateElement, OutputTag, ProcessWindowFunction, Result,
-    Settings, TimeWindow, WatermarkStrategy, WindowAssigner, Windowed,
+    AggregateFunction, Collector, Environment, EventTime, KeyedStream, LateElement, OutputTag, ProcessWindowFunction,
+    Result, Settings, Snapshot, StateBackend, TestHarness, TimeWindow, Watermark, WatermarkStrategy, WindowAssigner,
+    Windowed,
 };
 
 /// Key, time, value.
@@ -202,12 +205,26 @@ fn told<R>(all: Vec<Windowed<u8, R>>) -> Vec<(u8, TimeWindow, R)> {
     all.into_iter().map(|of| (of.key, of.window, of.value)).collect()
 }
 
+#[cfg(feature = "rocksdb")]
+fn on_disk() -> (StateBackend, Option<tempfile::TempDir>) {
+    let folder = tempfile::tempdir().unwrap();
+    (StateBackend::rocksdb(folder.path(), 16 << 20), Some(folder))
+}
+
+#[cfg(not(feature = "rocksdb"))]
+fn on_disk() -> (StateBackend, Option<tempfile::TempDir>) {
+    (StateBackend::memory(), None)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_window_tells_what_its_elements_come_to(case in cases()) {
-        let settings = Settings { parallelism: case.parallelism, batch_size: case.batch_size, ..Settings::default() };
+    fn a_window_tells_what_its_elements_come_to(case in cases(), tenth in 0..10) {
+        // Databases are opened for each subtask of each step: few cases do that.
+        let (state_backend, _folder) = if tenth == 0 { on_disk() } else { (StateBackend::memory(), None) };
+        let settings =
+            Settings { parallelism: case.parallelism, batch_size: case.batch_size, state_backend, ..Settings::default() };
         let env = Environment::with(settings);
         let strategy = WatermarkStrategy::for_bounded_out_of_orderness(ms(case.delay));
         let keyed = || {
@@ -251,6 +268,114 @@ proptest! {
         prop_assert_eq!(executed.late_elements["sums"], missed.len() as u64);
         prop_assert_eq!(late, missed);
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn windows_in_a_harness_go_on_from_any_snapshot(case in cases(), every in 1..20_usize) {
+        let assigner = case.assigner();
+        let step = |events: KeyedStream<u8, Event>| {
+            let windows = events.window(assigner).allowed_lateness(ms(case.lateness)).side_output_late_data(&LATE);
+            windows.aggregate("sums", Sum)
+        };
+        let make = |snapshot: Option<Snapshot>| match snapshot {
+            None => TestHarness::new(|event: &Event| event.0, step).unwrap(),
+            Some(snapshot) => TestHarness::restored(|event: &Event| event.0, step, snapshot).unwrap(),
+        };
+        let (mut harness, mut all, mut late) = (make(None), vec![], vec![]);
+        for (number, (event, watermark)) in case.events.iter().zip(case.watermarks()).enumerate() {
+            harness.advance_watermark(Watermark(watermark)).unwrap();
+            harness.push(*event, EventTime(event.1)).unwrap();
+            all.extend(harness.take());
+            late.extend(harness.take_side_output(&LATE).unwrap());
+            if number % every == 0 {
+                harness = make(Some(harness.snapshot().unwrap()));
+            }
+        }
+        harness.advance_watermark(Watermark::MAX).unwrap();
+        all.extend(harness.take());
+        let (windows, mut missed) = case.expected();
+        if case.lateness == 0 && !matches!(case.kind, Kind::Session(_)) {
+            prop_assert_eq!(all.len(), windows.len(), "each window tells its result once");
+        }
+        let expected: BTreeMap<_, i64> = windows.iter().map(|(of, values)| (*of, values.iter().sum())).collect();
+        prop_assert_eq!(&forget_grown(&case, last(told(all)), &expected), &expected);
+        late.sort();
+        missed.sort();
+        prop_assert_eq!(late, missed);
+    }
+}
+
+/// A job with windows, stopped and handed over to other parallelisms.
+#[test]
+fn windows_are_handed_over_to_another_parallelism() {
+    use tidemill_state::checkpoint::{Place, SavepointWriter};
+
+    let dir = tempfile::tempdir().unwrap();
+    let events: Vec<Event> = (0..6_000).map(|n| ((n % 50) as u8, n / 2 + (n * 7) % 40, n)).collect();
+    let case = Case {
+        events: events.clone(),
+        kind: Kind::Sliding(500, 250),
+        offset: 0,
+        delay: 50,
+        lateness: 0,
+        parallelism: 1,
+        batch_size: 7,
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let (mut all, mut from) = (vec![], None);
+    for (job, parallelism) in [1, 3, 2, 4].into_iter().enumerate() {
+        let data_dir = dir.path().join(format!("job {job}"));
+        let env = Environment::with(Settings {
+            parallelism,
+            batch_size: 7,
+            data_dir: Some(data_dir.clone()),
+            from_savepoint: from.take(),
+            checkpoint_interval: Duration::from_millis(5),
+            ..Settings::default()
+        });
+        let seen = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&seen);
+        let sums = env
+            .from_iter(events.clone())
+            .filter(move |_| {
+                if counted.fetch_add(1, Ordering::Relaxed).is_multiple_of(50) {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                true
+            })
+            .assign_timestamps_and_watermarks(
+                WatermarkStrategy::for_bounded_out_of_orderness(ms(50))
+                    .with_timestamp_assigner(|e: &Event| EventTime(e.1)),
+            )
+            .key_by(|event| event.0)
+            .window(case.assigner())
+            .aggregate("sums", Sum)
+            .collect();
+        let limit = if job == 3 { usize::MAX } else { 1_500 };
+        let executed = runtime.block_on(env.run_live(async move {
+            while seen.load(Ordering::Relaxed) < limit {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+        }));
+        assert_eq!(executed.unwrap().stopped, job < 3, "job {job}");
+        all.extend(told(sums.take()));
+        if job < 3 {
+            let to = dir.path().join(format!("savepoint {job}"));
+            from = Some(to.to_string_lossy().into_owned());
+            runtime.block_on(async {
+                let last =
+                    SavepointWriter::of_last(Place::Folder(tidemill_state::DataDir::checkpoints(&data_dir))).await;
+                last.unwrap().write(&Place::Folder(to)).await.unwrap()
+            });
+        }
+    }
+    let (windows, _) = case.expected();
+    assert_eq!(all.len(), windows.len(), "each window tells its result once");
+    let expected: BTreeMap<_, i64> = windows.iter().map(|(of, values)| (*of, values.iter().sum())).collect();
+    assert_eq!(last(all), expected);
 }
 
 /// A session that an allowed late element makes longer has told its result under its earlier bounds.

@@ -1,5 +1,7 @@
 //! Windows of event time over keyed streams.
 
+mod accumulate;
+mod aligned;
 mod assigner;
 mod contents;
 mod operator;

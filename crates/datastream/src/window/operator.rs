@@ -33,7 +33,7 @@ impl<T> Copy for WindowOptions<T> {}
 
 impl<T> WindowOptions<T> {
     /// When a window is forgotten: elements whose watermark has reached that are late for it.
-    fn forgotten(&self, window: TimeWindow) -> i64 {
+    pub(super) fn forgotten(&self, window: TimeWindow) -> i64 {
         window.max_timestamp().0.saturating_add(self.allowed_lateness_ms)
     }
 }

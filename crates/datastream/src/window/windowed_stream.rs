@@ -11,12 +11,14 @@ use tidemill_core::Result;
 use tidemill_runtime::metrics::WindowMetrics;
 use tidemill_state::keyed::{AggregateFunction, KeyedState};
 
+use super::accumulate::{Accumulate, ByAggregate, ByReduce};
+use super::aligned::{AlignedOperator, AlignedSpec};
 use super::contents::{Aggregated, Contents, Listed, ProcessWindowFunction, Reduced};
 use super::operator::{WindowFunction, WindowOptions};
 use super::{LateElement, WindowAssigner, Windowed};
 use crate::data_stream::DataStream;
 use crate::keyed_stream::KeyedStream;
-use crate::output_tag::OutputTag;
+use crate::output_tag::{OutputTag, SideOutputs};
 use crate::timed::Element;
 
 /// The elements of each key by windows of event time. A window is complete when the watermark has passed its end.
@@ -144,6 +146,9 @@ where
     where
         A: AggregateFunction<In = T, Acc: Serialize + DeserializeOwned, Out: Element> + Clone + Sync,
     {
+        if self.is_table_a_window() {
+            return self.aligned(name, ByAggregate(function));
+        }
         self.with(name, move |state| Aggregated::new(state, function.clone()))
     }
 
@@ -156,6 +161,9 @@ where
     where
         T: Serialize + DeserializeOwned,
     {
+        if self.is_table_a_window() {
+            return self.aligned(name, ByReduce(reduce));
+        }
         self.with(name, move |state| Reduced::new(state, reduce.clone()))
     }
 
@@ -169,18 +177,46 @@ where
         self.with(name, move |state| Listed::new(state, function.clone()))
     }
 
+    /// Whether all keys have the same windows, and state is in memory.
+    fn is_table_a_window(&self) -> bool {
+        !self.options.assigner.merges() && self.stream.env().settings().state_backend.is_memory()
+    }
+
+    fn aligned<F: Accumulate<T>>(self, name: &str, function: F) -> DataStream<Windowed<K, F::Out>> {
+        let (words, metrics) = self.planned(name);
+        let Self { stream, options } = self;
+        let side_outputs = SideOutputs::default();
+        let spec = AlignedSpec {
+            name: name.into(),
+            words,
+            key: stream.key.clone(),
+            function,
+            options,
+            metrics,
+            side_outputs: side_outputs.clone(),
+            one_partition: stream.one_partition(),
+        };
+        stream.behind_exchange(name, side_outputs, Arc::new(move || Ok(Box::new(AlignedOperator::new(spec.clone())))))
+    }
+
+    /// What a state of the windows depends on, in words, and their counters.
+    fn planned(&self, name: &str) -> (String, Arc<WindowMetrics>) {
+        let Self { stream, options } = self;
+        if let Err(error) = options.assigner.check() {
+            stream.env().plan(|plan| plan.fail(error.context(format!("the step '{name}'"))));
+        }
+        let metrics = Arc::<WindowMetrics>::default();
+        stream.env().plan(|plan| plan.graph.metrics.windows.insert(name.into(), vec![Arc::clone(&metrics)]));
+        (format!("{:?}, allowed lateness {} ms", options.assigner, options.allowed_lateness_ms), metrics)
+    }
+
     fn with<C: Contents<K, T>>(
         self,
         name: &str,
         make: impl Fn(&mut KeyedState) -> Result<C> + Send + Sync + 'static,
     ) -> DataStream<C::Out> {
+        let (words, metrics) = self.planned(name);
         let Self { stream, options } = self;
-        if let Err(error) = options.assigner.check() {
-            stream.env().plan(|plan| plan.fail(error.context(format!("the step '{name}'"))));
-        }
-        let words = format!("{:?}, allowed lateness {} ms", options.assigner, options.allowed_lateness_ms);
-        let metrics = Arc::<WindowMetrics>::default();
-        stream.env().plan(|plan| plan.graph.metrics.windows.insert(name.into(), vec![Arc::clone(&metrics)]));
         let make = move |state: &mut KeyedState| {
             let contents = make(state)?;
             WindowFunction::new(state, options, contents, Arc::clone(&metrics))

@@ -272,9 +272,26 @@ impl KeyedState {
 /// # Errors
 /// `Invalid` if the key can't be written.
 pub fn key_group<K: Serialize + ?Sized>(key: &K, bytes: &mut Vec<u8>) -> Result<u8> {
+    encode_key(key, bytes)?;
+    Ok(PlaceHash::new(bytes).group())
+}
+
+/// Makes `bytes` a key as it is written: its key group is that of [`key_hash`](crate::key_group::key_hash).
+///
+/// # Errors
+/// `Invalid` if the key can't be written.
+pub fn encode_key<K: Serialize + ?Sized>(key: &K, bytes: &mut Vec<u8>) -> Result<()> {
     bytes.clear();
     *bytes = encode(key, "a key", std::mem::take(bytes))?;
-    Ok(PlaceHash::new(bytes).group())
+    Ok(())
+}
+
+/// The key that [`encode_key`] has written.
+///
+/// # Errors
+/// `Data` if it is of another type.
+pub fn decode_key<K: DeserializeOwned>(bytes: &[u8]) -> Result<K> {
+    decode(bytes, "a key")
 }
 
 /// A handle is of no use to a state that has not made it.

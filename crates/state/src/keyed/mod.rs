@@ -50,7 +50,7 @@ mod value;
 pub use aggregating::{AggregateFunction, AggregatingState};
 pub use codec::{Codec, Ordered, Postcard};
 pub use descriptor::{MapStateDescriptor, StateDescriptor, StateTtlConfig, TtlTimeCharacteristic, UpdateType};
-pub use keyed_state::{KeyedState, key_group};
+pub use keyed_state::{KeyedState, decode_key, encode_key, key_group};
 pub use list::ListState;
 pub use map::{MapEntries, MapState};
 pub use reducing::ReducingState;
