@@ -1,13 +1,15 @@
 //! Joins of two streams against nested loops in the test.
 
 use std::ops::RangeInclusive;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use proptest::prelude::*;
 use tidemill_datastream::state::{KeyedState, StateDescriptor, ValueState};
 use tidemill_datastream::{
     Collector, Context, DataStream, Either, Environment, EventTime, KeyedCoProcessFunction, KeyedStream, OutputTag,
-    Result, Settings, WatermarkStrategy, WindowAssigner,
+    Result, Settings, StateBackend, WatermarkStrategy, WindowAssigner,
 };
 
 /// Key, time, value.
@@ -84,12 +86,26 @@ fn sorted<T: Ord>(mut all: Vec<T>) -> Vec<T> {
     all
 }
 
+#[cfg(feature = "rocksdb")]
+fn on_disk() -> (StateBackend, Option<tempfile::TempDir>) {
+    let folder = tempfile::tempdir().unwrap();
+    (StateBackend::rocksdb(folder.path(), 16 << 20), Some(folder))
+}
+
+#[cfg(not(feature = "rocksdb"))]
+fn on_disk() -> (StateBackend, Option<tempfile::TempDir>) {
+    (StateBackend::memory(), None)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn an_interval_join_finds_all_pairs_within_its_bounds(case in cases()) {
-        let env = case.env();
+    fn an_interval_join_finds_all_pairs_within_its_bounds(case in cases(), tenth in 0..10) {
+        // Databases are opened for each subtask: few cases do that.
+        let (state_backend, _folder) = if tenth == 0 { on_disk() } else { (StateBackend::memory(), None) };
+        let Case { parallelism, batch_size, .. } = case;
+        let env = Environment::with(Settings { parallelism, batch_size, state_backend, ..Settings::default() });
         let joined = case
             .keyed(&env, &case.first)
             .interval_join(case.keyed(&env, &case.second), case.bounds.clone())
@@ -177,6 +193,80 @@ proptest! {
             prop_assert_eq!(last, of(&case.first) - of(&case.second));
         }
     }
+}
+
+/// A join is stopped again and again; it goes on by itself, and from savepoints at other parallelisms.
+#[test]
+fn a_join_that_is_stopped_goes_on() {
+    use tidemill_state::checkpoint::{Place, SavepointWriter};
+
+    let dir = tempfile::tempdir().unwrap();
+    let events =
+        |step: i64| -> Vec<Event> { (0..4_000).map(|n| ((n % 40) as u8, n / 4 + (n * step) % 30, n as u32)).collect() };
+    let case =
+        Case { first: events(7), second: events(11), bounds: -20..=35, delay: 31, parallelism: 1, batch_size: 7 };
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let (mut pairs, mut alone, mut stops, mut from) = (vec![], vec![], 0, None);
+    for (job, parallelism) in [1, 3, 2].into_iter().enumerate() {
+        let data_dir = dir.path().join(format!("job {job}"));
+        // Each job is stopped, and goes on from its own checkpoint before it is handed over.
+        for run in 0..2 {
+            let env = Environment::with(Settings {
+                parallelism,
+                batch_size: 7,
+                data_dir: Some(data_dir.clone()),
+                from_savepoint: from.clone(),
+                checkpoint_interval: Duration::from_millis(5),
+                ..Settings::default()
+            });
+            let seen = Arc::new(AtomicUsize::new(0));
+            let slowly = |events: &[Event]| {
+                let counted = Arc::clone(&seen);
+                let strategy = WatermarkStrategy::for_bounded_out_of_orderness(Duration::from_millis(31));
+                env.from_iter(events.to_vec())
+                    .filter(move |_| {
+                        if counted.fetch_add(1, Ordering::Relaxed).is_multiple_of(50) {
+                            std::thread::sleep(Duration::from_millis(1));
+                        }
+                        true
+                    })
+                    .assign_timestamps_and_watermarks(strategy.with_timestamp_assigner(|e: &Event| EventTime(e.1)))
+                    .key_by(|event| event.0)
+            };
+            let joined = slowly(&case.first)
+                .interval_join(slowly(&case.second), case.bounds.clone())
+                .side_output_unmatched_first(&FIRST_ALONE)
+                .apply("pairs", |a, b| (*a, *b));
+            let (some_alone, some) = (joined.side_output(&FIRST_ALONE).collect(), joined.collect());
+            let limit = if (job, run) == (2, 1) { usize::MAX } else { 1_200 };
+            let executed = runtime.block_on(env.run_live(async move {
+                while seen.load(Ordering::Relaxed) < limit {
+                    tokio::time::sleep(Duration::from_millis(1)).await;
+                }
+            }));
+            stops += usize::from(executed.unwrap().stopped);
+            pairs.extend(some.take());
+            alone.extend(some_alone.take());
+        }
+        if job < 2 {
+            let to = dir.path().join(format!("savepoint {job}"));
+            from = Some(to.to_string_lossy().into_owned());
+            runtime.block_on(async {
+                let last =
+                    SavepointWriter::of_last(Place::Folder(tidemill_state::DataDir::checkpoints(&data_dir))).await;
+                last.unwrap().write(&Place::Folder(to)).await.unwrap()
+            });
+        }
+    }
+    assert_eq!(stops, 5);
+    let meets = |a: &Event, b: &Event| a.0 == b.0 && case.bounds.contains(&(b.1 - a.1));
+    let ((first, _), (second, _)) = (case.in_time(&case.first), case.in_time(&case.second));
+    let expected: Vec<(Event, Event)> =
+        first.iter().flat_map(|a| second.iter().filter(move |b| meets(a, b)).map(|b| (*a, *b))).collect();
+    assert!(!expected.is_empty());
+    assert_eq!(sorted(pairs), sorted(expected));
+    let expected = first.iter().filter(|a| !second.iter().any(|b| meets(a, b))).copied();
+    assert_eq!(sorted(alone), sorted(expected.collect()));
 }
 
 #[test]

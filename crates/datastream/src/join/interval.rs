@@ -9,12 +9,13 @@ use serde::de::DeserializeOwned;
 use tidemill_core::{Error, EventTime, Result};
 use tidemill_state::keyed::KeyedState;
 
+use super::memory::{MemoryJoin, MemorySpec};
 use super::side::Side;
 use crate::collector::Collector;
 use crate::connected::{ConnectedStreams, Either};
 use crate::data_stream::DataStream;
 use crate::keyed_stream::KeyedStream;
-use crate::output_tag::OutputTag;
+use crate::output_tag::{OutputTag, SideOutputs};
 use crate::process::{Context, KeyedProcessFunction, Timer};
 use crate::timed::Element;
 
@@ -27,11 +28,31 @@ pub struct IntervalJoin<K, A, B> {
     options: Options<A, B>,
 }
 
-struct Options<A, B> {
+/// How a pair becomes one element.
+pub(super) type Join<A, B, Out> = Arc<dyn Fn(&A, &B) -> Out + Send + Sync>;
+
+pub(super) struct Options<A, B> {
     /// The second's time less the first's, in milliseconds.
     bounds: RangeInclusive<i64>,
-    alone: (Option<OutputTag<A>>, Option<OutputTag<B>>),
-    late: Option<OutputTag<Either<A, B>>>,
+    pub(super) alone: (Option<OutputTag<A>>, Option<OutputTag<B>>),
+    pub(super) late: Option<OutputTag<Either<A, B>>>,
+}
+
+impl<A, B> Options<A, B> {
+    /// How long an element of the first stream is kept, and one of the second, in milliseconds behind its time.
+    pub(super) fn kept(&self) -> (i64, i64) {
+        (0.max(*self.bounds.end()), 0.max(self.bounds.start().saturating_neg()))
+    }
+
+    /// The times of elements of the second stream that one of the first meets.
+    pub(super) fn times_of_second(&self, first: i64) -> RangeInclusive<i64> {
+        first.saturating_add(*self.bounds.start())..=first.saturating_add(*self.bounds.end())
+    }
+
+    /// The times of elements of the first stream that one of the second meets.
+    pub(super) fn times_of_first(&self, second: i64) -> RangeInclusive<i64> {
+        second.saturating_sub(*self.bounds.end())..=second.saturating_sub(*self.bounds.start())
+    }
 }
 
 impl<A, B> Clone for Options<A, B> {
@@ -89,7 +110,17 @@ where
     ) -> DataStream<Out> {
         let Self { both, options } = self;
         let words = format!("interval join within {:?} ms", options.bounds);
-        let join: Arc<dyn Fn(&A, &B) -> Out + Send + Sync> = Arc::new(join);
+        let join: Join<A, B, Out> = Arc::new(join);
+        if both.env().settings().state_backend.is_memory() {
+            let side_outputs = SideOutputs::default();
+            let (name_of_spec, key) = (name.into(), both.key.clone());
+            let spec = MemorySpec { name: name_of_spec, words, key, options, join, side_outputs: side_outputs.clone() };
+            return both.behind_exchange(
+                name,
+                side_outputs,
+                Arc::new(move || Ok(Box::new(MemoryJoin::new(spec.clone())))),
+            );
+        }
         let make = move |states: &mut KeyedState| {
             Ok(Joining {
                 first: Side::new(states, "first", options.alone.0.is_some())?,
@@ -112,14 +143,7 @@ struct Joining<A, B, Out> {
     options: Options<A, B>,
     first: Side<A>,
     second: Side<B>,
-    join: Arc<dyn Fn(&A, &B) -> Out + Send + Sync>,
-}
-
-impl<A, B, Out> Joining<A, B, Out> {
-    /// How long an element of the first stream is kept, and one of the second, in milliseconds behind its time.
-    fn kept(&self) -> (i64, i64) {
-        (0.max(*self.options.bounds.end()), 0.max(self.options.bounds.start().saturating_neg()))
-    }
+    join: Join<A, B, Out>,
 }
 
 impl<K, A, B, Out> KeyedProcessFunction<K, Either<A, B>> for Joining<A, B, Out>
@@ -144,12 +168,10 @@ where
                 None => Ok(()),
             };
         }
-        let (lower, upper) = (*self.options.bounds.start(), *self.options.bounds.end());
-        let (kept_first, kept_second) = self.kept();
+        let (kept_first, kept_second) = self.options.kept();
         let kept = match value {
             Either::First(first) => {
-                let times = time.saturating_add(lower)..=time.saturating_add(upper);
-                let found = self.second.found(context.state(), times)?;
+                let found = self.second.found(context.state(), self.options.times_of_second(time))?;
                 for (other, second) in &found {
                     out.at(time.max(*other), row_watermark);
                     out.collect((self.join)(&first, second));
@@ -158,8 +180,7 @@ where
                 kept_first
             }
             Either::Second(second) => {
-                let times = time.saturating_sub(upper)..=time.saturating_sub(lower);
-                let found = self.first.found(context.state(), times)?;
+                let found = self.first.found(context.state(), self.options.times_of_first(time))?;
                 for (other, first) in &found {
                     out.at(time.max(*other), row_watermark);
                     out.collect((self.join)(first, &second));
@@ -173,7 +194,7 @@ where
 
     fn on_timer(&mut self, _: &K, timer: Timer, context: &mut Context<'_>, _: &mut Collector<Out>) -> Result<()> {
         let Timer::EventTime(EventTime(now)) = timer else { return Ok(()) };
-        let (kept_first, kept_second) = self.kept();
+        let (kept_first, kept_second) = self.options.kept();
         for (time, element) in self.first.forget(context.state(), now.saturating_sub(kept_first))? {
             if let Some(alone) = &self.options.alone.0 {
                 context.time = time;

@@ -1,6 +1,7 @@
 //! Joins of two keyed streams.
 
 mod interval;
+mod memory;
 mod side;
 mod window;
 
