@@ -28,17 +28,7 @@ use crate::{Outcome, process};
 
 pub(crate) fn run(checkout: &Checkout, arguments: &[&str]) -> Outcome {
     let options = Options::parse(arguments)?;
-    let tidemill = match &options.binary {
-        Some(binary) => binary.clone(),
-        None => build(checkout)?,
-    };
-    let mut missed = timed(&options, &tidemill, checkout)?;
-    for workload in state::WORKLOADS.iter().filter(|workload| options.asks_for(workload.name)) {
-        missed.extend(state::run(workload, &options, &tidemill, checkout)?);
-    }
-    for workload in limit::WORKLOADS.iter().filter(|workload| options.asks_for(workload.name)) {
-        missed.extend(limit::run(workload, &options, &tidemill, checkout)?);
-    }
+    let mut missed = programs(&options, checkout)?;
     let typed: Vec<_> = typed::WORKLOADS.iter().filter(|workload| options.asks_for(workload.name)).collect();
     if !typed.is_empty() {
         let speed = typed::build(checkout)?;
@@ -50,6 +40,28 @@ pub(crate) fn run(checkout: &Checkout, arguments: &[&str]) -> Outcome {
         return Err(format!("\nmissed:\n  {}", missed.join("\n  ")));
     }
     Ok(())
+}
+
+/// Runs the workloads of the program `tidemill`, and returns the reaches that are missed.
+fn programs(options: &Options, checkout: &Checkout) -> Result<Vec<String>, String> {
+    let state: Vec<_> = state::WORKLOADS.iter().filter(|workload| options.asks_for(workload.name)).collect();
+    let limit: Vec<_> = limit::WORKLOADS.iter().filter(|workload| options.asks_for(workload.name)).collect();
+    let compared = WORKLOADS.iter().any(|workload| options.asks_for(workload.name));
+    if !compared && state.is_empty() && limit.is_empty() {
+        return Ok(vec![]);
+    }
+    let tidemill = match &options.binary {
+        Some(binary) => binary.clone(),
+        None => build(checkout)?,
+    };
+    let mut missed = timed(options, &tidemill, checkout)?;
+    for workload in state {
+        missed.extend(state::run(workload, options, &tidemill, checkout)?);
+    }
+    for workload in limit {
+        missed.extend(limit::run(workload, options, &tidemill, checkout)?);
+    }
+    Ok(missed)
 }
 
 /// Runs the workloads that are compared with others, and returns the reaches that are missed.

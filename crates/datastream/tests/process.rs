@@ -1,11 +1,14 @@
 //! Functions with state and timers against a recomputation in the test, whatever the cuts and the crashes.
 
+mod pace;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use pace::pace;
 use proptest::prelude::*;
 use tidemill_datastream::state::{KeyedState, ListState, MapState, MapStateDescriptor, StateDescriptor, ValueState};
 use tidemill_datastream::{
@@ -197,9 +200,7 @@ fn run_some(events: &[Event], limit: usize, settings: Settings) -> Result<(bool,
     let counted = Arc::clone(&seen);
     let told = timed(&env, events.to_vec(), 5)
         .filter(move |_| {
-            if counted.fetch_add(1, Ordering::Relaxed).is_multiple_of(50) {
-                std::thread::sleep(Duration::from_millis(1));
-            }
+            pace(&counted, limit);
             true
         })
         .key_by(|event| event.0)

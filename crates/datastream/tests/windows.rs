@@ -1,10 +1,13 @@
 //! Windows against a recomputation in the test: of each element its own watermark, of each window its elements.
 
+mod pace;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use pace::pace;
 use proptest::prelude::*;
 use tidemill_datastream::{
     AggregateFunction, Collector, Environment, EventTime, KeyedStream, LateElement, OutputTag, ProcessWindowFunction,
@@ -336,14 +339,13 @@ fn windows_are_handed_over_to_another_parallelism() {
             checkpoint_interval: Duration::from_millis(5),
             ..Settings::default()
         });
+        let limit = if job == 3 { usize::MAX } else { 1_500 };
         let seen = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&seen);
         let sums = env
             .from_iter(events.clone())
             .filter(move |_| {
-                if counted.fetch_add(1, Ordering::Relaxed).is_multiple_of(50) {
-                    std::thread::sleep(Duration::from_millis(1));
-                }
+                pace(&counted, limit);
                 true
             })
             .assign_timestamps_and_watermarks(
@@ -354,7 +356,6 @@ fn windows_are_handed_over_to_another_parallelism() {
             .window(case.assigner())
             .aggregate("sums", Sum)
             .collect();
-        let limit = if job == 3 { usize::MAX } else { 1_500 };
         let executed = runtime.block_on(env.run_live(async move {
             while seen.load(Ordering::Relaxed) < limit {
                 tokio::time::sleep(Duration::from_millis(1)).await;

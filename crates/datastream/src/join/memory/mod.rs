@@ -1,10 +1,9 @@
 //! The interval join with its state in memory: each key has its elements at hand, in the order of their times.
 
 mod buffers;
+mod due;
 mod snapshot;
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -15,6 +14,7 @@ use tidemill_state::keyed::encode_key;
 use tidemill_state::{State, StateChanges};
 
 use self::buffers::{Buffers, Kept, forget, keep, within};
+use self::due::Due;
 use super::interval::{Join, Options};
 use crate::collector::Collector;
 use crate::connected::Either;
@@ -54,8 +54,8 @@ pub(super) struct MemoryJoin<K, A, B, Out> {
 /// What is under way.
 struct Run<A, B, Out> {
     buffers: Buffers<A, B>,
-    /// When an element of a place is to be forgotten, the first on top.
-    due: BinaryHeap<Reverse<(i64, u32)>>,
+    /// When an element of a place is to be forgotten: of the first stream, and of the second.
+    due: (Due, Due),
     watermark: Watermark,
     out: Collector<Out>,
     sides: Sides,
@@ -67,7 +67,7 @@ impl<K: Serialize, A: Element, B: Element, Out: Element> MemoryJoin<K, A, B, Out
     pub(super) fn new(spec: MemorySpec<K, A, B, Out>) -> Self {
         let run = Run {
             buffers: Buffers::new(),
-            due: BinaryHeap::new(),
+            due: (Due::default(), Due::default()),
             watermark: Watermark::MIN,
             out: Collector::default(),
             sides: spec.side_outputs.open(),
@@ -110,7 +110,8 @@ impl<A: Element, B: Element, Out: Element> Run<A, B, Out> {
         let of_key = self.buffers.change(place);
         let out = &mut self.out;
         let mut matched = false;
-        let kept = match value {
+        let (kept_first, kept_second) = spec.options.kept();
+        match value {
             Either::First(element) => {
                 for other in within(&mut of_key.second, spec.options.times_of_second(time)) {
                     (other.matched, matched) = (true, true);
@@ -118,7 +119,7 @@ impl<A: Element, B: Element, Out: Element> Run<A, B, Out> {
                     out.collect((spec.join)(&element, &other.element));
                 }
                 keep(&mut of_key.first, Kept { time, element, matched });
-                spec.options.kept().0
+                self.due.0.push(time.saturating_add(kept_first), place);
             }
             Either::Second(element) => {
                 for other in within(&mut of_key.first, spec.options.times_of_first(time)) {
@@ -127,29 +128,30 @@ impl<A: Element, B: Element, Out: Element> Run<A, B, Out> {
                     out.collect((spec.join)(&other.element, &element));
                 }
                 keep(&mut of_key.second, Kept { time, element, matched });
-                spec.options.kept().1
+                self.due.1.push(time.saturating_add(kept_second), place);
             }
-        };
-        self.due.push(Reverse((time.saturating_add(kept), place)));
+        }
         self.forget_due(spec)
     }
 
     /// Forgets the elements that can meet no other, as event time has come so far.
     fn forget_due<K>(&mut self, spec: &MemorySpec<K, A, B, Out>) -> Result<()> {
         let (kept_first, kept_second) = spec.options.kept();
-        while let Some(Reverse((due, place))) = self.due.peek().copied() {
-            if due > self.watermark.0 {
-                break;
-            }
-            self.due.pop();
-            let Self { buffers, sides, .. } = self;
-            let of_key = buffers.change(place);
-            for Kept { time, element, matched } in forget(&mut of_key.first, due.saturating_sub(kept_first)) {
+        let Self { buffers, sides, due, watermark, .. } = self;
+        while let Some((time, place)) = due.0.pop(watermark.0) {
+            for Kept { time, element, matched } in
+                forget(&mut buffers.change(place).first, time.saturating_sub(kept_first))
+            {
                 if let Some(alone) = spec.options.alone.0.as_ref().filter(|_| !matched) {
                     sides.collect(alone, element, time, i64::MIN)?;
                 }
             }
-            for Kept { time, element, matched } in forget(&mut of_key.second, due.saturating_sub(kept_second)) {
+            buffers.release_if_empty(place);
+        }
+        while let Some((time, place)) = due.1.pop(watermark.0) {
+            for Kept { time, element, matched } in
+                forget(&mut buffers.change(place).second, time.saturating_sub(kept_second))
+            {
                 if let Some(alone) = spec.options.alone.1.as_ref().filter(|_| !matched) {
                     sides.collect(alone, element, time, i64::MIN)?;
                 }
@@ -163,11 +165,10 @@ impl<A: Element, B: Element, Out: Element> Run<A, B, Out> {
     fn find_due<K>(&mut self, spec: &MemorySpec<K, A, B, Out>) {
         let (kept_first, kept_second) = spec.options.kept();
         let Self { buffers, due, .. } = self;
-        due.clear();
+        *due = (Due::default(), Due::default());
         for (place, of_key) in buffers.places() {
-            let first = of_key.first.iter().map(|kept| kept.time.saturating_add(kept_first));
-            let second = of_key.second.iter().map(|kept| kept.time.saturating_add(kept_second));
-            due.extend(first.chain(second).map(|due| Reverse((due, place))));
+            of_key.first.iter().for_each(|kept| due.0.push(kept.time.saturating_add(kept_first), place));
+            of_key.second.iter().for_each(|kept| due.1.push(kept.time.saturating_add(kept_second), place));
         }
     }
 }
