@@ -1,5 +1,8 @@
 //! Joins of two streams against nested loops in the test.
 
+// Helpers of tests fail as tests do.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 mod pace;
 
 use std::ops::RangeInclusive;

@@ -1,5 +1,8 @@
 //! Functions with state and timers against a recomputation in the test, whatever the cuts and the crashes.
 
+// Helpers of tests fail as tests do.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 mod pace;
 
 use std::collections::{BTreeMap, BTreeSet};

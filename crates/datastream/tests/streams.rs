@@ -1,5 +1,8 @@
 //! Streams without a key, and what is refused.
 
+// Helpers of tests fail as tests do.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 use std::sync::{Arc, Mutex};
 
 use tidemill_datastream::state::KeyedState;

@@ -1,5 +1,8 @@
 //! Windows against a recomputation in the test: of each element its own watermark, of each window its elements.
 
+// Helpers of tests fail as tests do.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 mod pace;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,6 +20,9 @@ use tidemill_datastream::{
 
 /// Key, time, value.
 type Event = (u8, i64, i64);
+
+/// The values of each key and window.
+type Contents = BTreeMap<(u8, TimeWindow), Vec<i64>>;
 
 #[derive(Debug, Clone, Copy)]
 enum Kind {
@@ -116,7 +122,7 @@ impl Case {
     }
 
     /// The elements of each window, and those that missed some.
-    fn expected(&self) -> (BTreeMap<(u8, TimeWindow), Vec<i64>>, Vec<LateElement<Event>>) {
+    fn expected(&self) -> (Contents, Vec<LateElement<Event>>) {
         let (mut windows, mut late) = (BTreeMap::<_, Vec<i64>>::new(), vec![]);
         let mut open: BTreeMap<u8, Vec<(TimeWindow, Vec<i64>)>> = BTreeMap::new();
         for (event, watermark) in self.events.iter().zip(self.watermarks()) {
