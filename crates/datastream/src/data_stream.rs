@@ -40,6 +40,8 @@ pub(crate) struct Streams {
     pub(crate) streams: Vec<Stream>,
     /// Elements come in the order of one partition, so that their watermarks are a clock.
     pub(crate) one_partition: bool,
+    /// Elements have event time.
+    pub(crate) timed: bool,
 }
 
 impl<T: Element> DataStream<T> {
@@ -99,6 +101,7 @@ impl<T: Element> DataStream<T> {
                 env.plan(|plan| plan.fail(foreign()));
             }
             streams.streams.extend(more.streams);
+            streams.timed &= more.timed;
         }
         let one_partition = streams.one_partition && streams.streams.len() == 1;
         Self::from_streams(env, Streams { one_partition, ..streams }, None)
@@ -141,10 +144,10 @@ impl<T: Element> DataStream<T> {
         let Self { env, origin, .. } = self;
         let origin = match origin.into_inner().unwrap_or_else(PoisonError::into_inner) {
             Origin::Source(source) => Origin::Source(source.then(name, step)),
-            Origin::Streams(Streams { streams, one_partition }) => {
+            Origin::Streams(Streams { streams, one_partition, timed }) => {
                 let make = step::operator(name, step);
                 let chain = |stream| env.plan(|plan| plan.graph.chain(stream, Arc::clone(&make)));
-                Origin::Streams(Streams { streams: streams.into_iter().map(chain).collect(), one_partition })
+                Origin::Streams(Streams { streams: streams.into_iter().map(chain).collect(), one_partition, timed })
             }
             Origin::Taken => Origin::Taken,
         };
@@ -157,7 +160,7 @@ impl<T: Element> DataStream<T> {
         let streams = match std::mem::replace(&mut *origin, Origin::Taken) {
             Origin::Source(source) => into_graph(&self.env, source, None),
             Origin::Streams(streams) => streams,
-            Origin::Taken => Streams { streams: vec![], one_partition: false },
+            Origin::Taken => Streams { streams: vec![], one_partition: false, timed: false },
         };
         *origin = Origin::Streams(streams.clone());
         streams
@@ -193,7 +196,7 @@ fn into_graph<T: Element>(
     source: PendingSource<T>,
     strategy: Option<WatermarkStrategy<T>>,
 ) -> Streams {
-    let one_partition = source.one_partition();
+    let (one_partition, timed) = (source.one_partition(), strategy.is_some());
     let stream = env.plan(|plan| plan.graph.source(source.spec(strategy)));
-    Streams { streams: vec![stream], one_partition }
+    Streams { streams: vec![stream], one_partition, timed }
 }

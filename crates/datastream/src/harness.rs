@@ -17,6 +17,7 @@ use crate::environment::Environment;
 use crate::keyed_stream::KeyedStream;
 use crate::output_tag::{OutputTag, SideOutputs};
 use crate::timed::{Batch, Element, Timed};
+use crate::watermark_strategy::WatermarkStrategy;
 
 /// Runs one step of a keyed stream, with all keys in one place.
 ///
@@ -71,7 +72,9 @@ where
         step: impl FnOnce(KeyedStream<K, T>) -> DataStream<Out>,
     ) -> Result<Self> {
         let env = Environment::new();
-        let stream = step(env.from_iter(Vec::<T>::new()).key_by(key));
+        // What the times are the harness says.
+        let timed = WatermarkStrategy::for_monotonous_timestamps().with_timestamp_assigner(|_: &T| EventTime(0));
+        let stream = step(env.from_iter(Vec::<T>::new()).assign_timestamps_and_watermarks(timed).key_by(key));
         let (make, side_outputs) = env.take_step(&stream)?;
         Self::of(&make, side_outputs)
     }

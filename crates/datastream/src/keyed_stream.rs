@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use tidemill_core::{Elements, Result};
+use tidemill_core::{Elements, Error, Result};
 use tidemill_runtime::exchange::{ElementKeys, Partitioning};
 use tidemill_runtime::graph::MakeOperator;
 use tidemill_state::keyed::{KeyedState, key_group};
@@ -161,15 +161,24 @@ impl<K: Serialize + DeserializeOwned + 'static, T: Element> KeyedStream<K, T> {
         side_outputs: SideOutputs,
         make: MakeOperator,
     ) -> DataStream<Out> {
-        let Self { env, streams, key } = self;
+        let Self { env, streams: Streams { streams, timed, .. }, key } = self;
         let stream = env.plan(|plan| {
             plan.name(name);
             plan.has_step(&make);
-            plan.graph.exchange(&streams.streams, &Partitioning::Elements(Arc::new(key)), name, make)
+            plan.graph.exchange(&streams, &Partitioning::Elements(Arc::new(key)), name, make)
         });
         // What several subtasks make is in no order.
-        let streams = Streams { streams: vec![stream], one_partition: false };
+        let streams = Streams { streams: vec![stream], one_partition: false, timed };
         DataStream::from_streams(env, streams, Some(side_outputs))
+    }
+
+    /// Refuses the step if elements have no event time.
+    pub(crate) fn needs_time(&self, step: &str) {
+        if !self.streams.timed {
+            let error = Error::invalid(format!("the step '{step}' goes by event time, and its elements have none"));
+            let hint = "call assign_timestamps_and_watermarks on the stream of the source";
+            self.env.plan(|plan| plan.fail(error.hint(hint)));
+        }
     }
 
     pub(crate) fn one_partition(&self) -> bool {
@@ -186,6 +195,7 @@ impl<K: 'static, A: Element, B: Element> KeyedStream<K, Either<A, B>> {
     pub(crate) fn connected(first: KeyedStream<K, A>, second: KeyedStream<K, B>) -> Self {
         let env = first.env;
         let same = second.env.is(&env);
+        let timed = first.streams.timed && second.streams.timed;
         let (firsts, seconds) = (
             step::operator("first", step::map(Either::<A, B>::First)),
             step::operator("second", step::map(Either::<A, B>::Second)),
@@ -206,7 +216,7 @@ impl<K: 'static, A: Element, B: Element> KeyedStream<K, Either<A, B>> {
             Either::First(element) => (of_first.0)(element),
             Either::Second(element) => (of_second.0)(element),
         };
-        Self { env, streams: Streams { streams, one_partition: false }, key: KeyOf(Arc::new(key)) }
+        Self { env, streams: Streams { streams, one_partition: false, timed }, key: KeyOf(Arc::new(key)) }
     }
 }
 

@@ -128,6 +128,19 @@ fn what_can_not_be_run_is_refused_before_it_runs() {
     });
     assert_eq!(message, "the step 'nothing': a window of 0 ms is not possible");
     let message = refused(|env| {
+        let keyed = env.from_iter(vec![1_i64]).key_by(|n| *n);
+        let window = WindowAssigner::tumbling(std::time::Duration::from_secs(1));
+        keyed.window(window).reduce("sums", |a, b| a + b).for_each("nowhere", |_| ());
+    });
+    assert_eq!(message, "the step 'sums' goes by event time, and its elements have none");
+    let message = refused(|env| {
+        let (timed, untimed) =
+            (env.from_iter(vec![1_i64]).assign_timestamps_and_watermarks(strategy()), env.from_iter(vec![2]));
+        let joined = timed.key_by(|n| *n).interval_join(untimed.key_by(|n| *n), 0..=1);
+        joined.apply("pairs", |a, b| a + b).for_each("nowhere", |_| ());
+    });
+    assert_eq!(message, "the step 'pairs' goes by event time, and its elements have none");
+    let message = refused(|env| {
         let tag = (OutputTag::<i64>::new("it"), OutputTag::<String>::new("it"));
         let stream = env.from_iter(vec![1_u32]).key_by(|n| *n).process("refuses", |_: &mut KeyedState| Ok(Refuses));
         stream.side_output(&tag.0).for_each("numbers", |_| ());

@@ -109,6 +109,7 @@ where
         join: impl Fn(&A, &B) -> Out + Send + Sync + 'static,
     ) -> DataStream<Out> {
         let Self { both, options } = self;
+        both.needs_time(name);
         let words = format!("interval join within {:?} ms", options.bounds);
         let join: Join<A, B, Out> = Arc::new(join);
         if both.env().settings().state_backend.is_memory() {

@@ -202,6 +202,7 @@ where
     /// What a state of the windows depends on, in words, and their counters.
     fn planned(&self, name: &str) -> (String, Arc<WindowMetrics>) {
         let Self { stream, options } = self;
+        stream.needs_time(name);
         if let Err(error) = options.assigner.check() {
             stream.env().plan(|plan| plan.fail(error.context(format!("the step '{name}'"))));
         }
