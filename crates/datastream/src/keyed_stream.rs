@@ -15,6 +15,7 @@ use tidemill_state::keyed::{KeyedState, key_group};
 use crate::connected::{ConnectedStreams, Either};
 use crate::data_stream::{DataStream, Streams, foreign};
 use crate::environment::Environment;
+use crate::guard::guarded;
 use crate::join::IntervalJoin;
 use crate::output_tag::SideOutputs;
 use crate::process::{KeyedProcessFunction, Make, ProcessOperator, ProcessSpec};
@@ -239,7 +240,8 @@ impl<T: Element, K: Serialize + 'static> ElementKeys for KeyOf<T, K> {
     fn key_groups(&self, elements: &Elements) -> Result<Vec<u8>> {
         let elements: &Timed<T> = elements.downcast_ref()?;
         let mut bytes = vec![];
-        elements.values.iter().map(|value| key_group(&(self.0)(value), &mut bytes)).collect()
+        let mut group = |value: &T| key_group(&(self.0)(value), &mut bytes);
+        guarded("key_by", || elements.values.iter().map(&mut group).collect())?
     }
 
     fn deal(&self, elements: Elements, parts: &[usize], count: usize) -> Result<Vec<Elements>> {

@@ -84,6 +84,17 @@ fn a_step_that_fails_is_named() {
     assert!(error.message().contains("the step 'map' panicked: attempt to divide by zero"), "{error}");
 }
 
+#[test]
+fn a_key_that_can_not_be_made_is_an_error_of_the_program() {
+    let env = env(10);
+    env.from_iter(vec![1, 0])
+        .key_by(|n| 10 / n)
+        .process("refuses", |_: &mut KeyedState| Ok(Refuses))
+        .for_each("nowhere", |_| ());
+    let error = env.execute_live().unwrap_err();
+    assert_eq!(error.message(), "the step 'key_by' panicked: attempt to divide by zero");
+}
+
 fn refused(program: impl FnOnce(&Environment)) -> String {
     let env = env(10);
     program(&env);
