@@ -29,7 +29,7 @@ pub struct Executed {
     pub stopped: bool,
     /// An earlier run with this data directory had come to the end of the input: there was nothing left to do.
     pub was_finished: bool,
-    /// By the names of steps with windows, how many elements were late for one, or had no time.
+    /// By the names of windows and joins, how many elements were late for one, or had no time.
     pub late_elements: BTreeMap<String, u64>,
 }
 

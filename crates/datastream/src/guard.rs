@@ -15,6 +15,11 @@ pub(crate) fn guarded<R>(step: &str, work: impl FnOnce() -> R) -> Result<R> {
     })
 }
 
+/// The same for work that can fail: its error names the step, too.
+pub(crate) fn in_step(step: &str, work: impl FnOnce() -> Result<()>) -> Result<()> {
+    guarded(step, work)?.map_err(|e| e.context(format!("the step '{step}'")))
+}
+
 fn message(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("no message")

@@ -3,6 +3,7 @@
 // Helpers of tests fail as tests do.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod on_disk;
 mod pace;
 
 use std::ops::RangeInclusive;
@@ -10,6 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use on_disk::on_disk;
 use pace::pace;
 use proptest::prelude::*;
 use tidemill_datastream::state::{KeyedState, StateDescriptor, ValueState};
@@ -92,17 +94,6 @@ fn sorted<T: Ord>(mut all: Vec<T>) -> Vec<T> {
     all
 }
 
-#[cfg(feature = "rocksdb")]
-fn on_disk() -> (StateBackend, Option<tempfile::TempDir>) {
-    let folder = tempfile::tempdir().unwrap();
-    (StateBackend::rocksdb(folder.path(), 16 << 20), Some(folder))
-}
-
-#[cfg(not(feature = "rocksdb"))]
-fn on_disk() -> (StateBackend, Option<tempfile::TempDir>) {
-    (StateBackend::memory(), None)
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -121,7 +112,7 @@ proptest! {
             .apply("pairs", |a, b| (*a, *b));
         let alone = (joined.side_output(&FIRST_ALONE).collect(), joined.side_output(&SECOND_ALONE).collect());
         let (late, pairs) = (joined.side_output(&LATE).collect(), joined.collect());
-        env.execute_live().unwrap();
+        let executed = env.execute_live().unwrap();
 
         let ((first, first_late), (second, second_late)) = (case.in_time(&case.first), case.in_time(&case.second));
         let meets = |a: &Event, b: &Event| a.0 == b.0 && case.bounds.contains(&(b.1 - a.1));
@@ -132,7 +123,9 @@ proptest! {
         prop_assert_eq!(sorted(alone.0.take()), sorted(first_alone.collect()));
         prop_assert_eq!(sorted(alone.1.take()), sorted(second_alone.collect()));
         let expected_late = first_late.into_iter().map(Either::First).chain(second_late.into_iter().map(Either::Second));
-        prop_assert_eq!(sorted(late.take()), sorted(expected_late.collect()));
+        let expected_late: Vec<_> = expected_late.collect();
+        prop_assert_eq!(executed.late_elements["pairs"], expected_late.len() as u64);
+        prop_assert_eq!(sorted(late.take()), sorted(expected_late));
     }
 
     #[test]

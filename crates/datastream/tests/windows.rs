@@ -3,6 +3,7 @@
 // Helpers of tests fail as tests do.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod on_disk;
 mod pace;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,12 +11,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use on_disk::on_disk;
 use pace::pace;
 use proptest::prelude::*;
 use tidemill_datastream::{
-    AggregateFunction, Collector, Environment, EventTime, KeyedStream, LateElement, OutputTag, ProcessWindowFunction,
-    Result, Settings, Snapshot, StateBackend, TestHarness, TimeWindow, Watermark, WatermarkStrategy, WindowAssigner,
-    Windowed,
+    AggregateFunction, Collector, Environment, ErrorKind, EventTime, KeyedStream, LateElement, OutputTag,
+    ProcessWindowFunction, Result, Settings, Snapshot, StateBackend, TestHarness, TimeWindow, Watermark,
+    WatermarkStrategy, WindowAssigner, Windowed,
 };
 
 /// Key, time, value.
@@ -214,17 +216,6 @@ fn told<R>(all: Vec<Windowed<u8, R>>) -> Vec<(u8, TimeWindow, R)> {
     all.into_iter().map(|of| (of.key, of.window, of.value)).collect()
 }
 
-#[cfg(feature = "rocksdb")]
-fn on_disk() -> (StateBackend, Option<tempfile::TempDir>) {
-    let folder = tempfile::tempdir().unwrap();
-    (StateBackend::rocksdb(folder.path(), 16 << 20), Some(folder))
-}
-
-#[cfg(not(feature = "rocksdb"))]
-fn on_disk() -> (StateBackend, Option<tempfile::TempDir>) {
-    (StateBackend::memory(), None)
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -337,14 +328,19 @@ fn windows_are_handed_over_to_another_parallelism() {
     let (mut all, mut from) = (vec![], None);
     for (job, parallelism) in [1, 3, 2, 4].into_iter().enumerate() {
         let data_dir = dir.path().join(format!("job {job}"));
-        let env = Environment::with(Settings {
+        let settings = Settings {
             parallelism,
             batch_size: 7,
             data_dir: Some(data_dir.clone()),
             from_savepoint: from.take(),
             checkpoint_interval: Duration::from_millis(5),
             ..Settings::default()
-        });
+        };
+        #[cfg(feature = "rocksdb")]
+        if job == 1 {
+            refused_on_disk(&settings, &dir.path().join("refused"), case.assigner());
+        }
+        let env = Environment::with(settings);
         let limit = if job == 3 { usize::MAX } else { 1_500 };
         let seen = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&seen);
@@ -383,6 +379,25 @@ fn windows_are_handed_over_to_another_parallelism() {
     assert_eq!(all.len(), windows.len(), "each window tells its result once");
     let expected: BTreeMap<_, i64> = windows.iter().map(|(of, values)| (*of, values.iter().sum())).collect();
     assert_eq!(last(all), expected);
+}
+
+/// The tables of windows in memory have another form than their state in RocksDB: who would take up the one as the other is
+/// told so, with the name of the step.
+#[cfg(feature = "rocksdb")]
+fn refused_on_disk(settings: &Settings, data_dir: &std::path::Path, assigner: WindowAssigner) {
+    let (state_backend, _folder) = on_disk();
+    let env = Environment::with(Settings { state_backend, data_dir: Some(data_dir.to_owned()), ..settings.clone() });
+    env.from_iter(Vec::<Event>::new())
+        .assign_timestamps_and_watermarks(
+            WatermarkStrategy::for_bounded_out_of_orderness(ms(50)).with_timestamp_assigner(|e: &Event| EventTime(e.1)),
+        )
+        .key_by(|event| event.0)
+        .window(assigner)
+        .aggregate("sums", Sum)
+        .for_each("nowhere", |_| ());
+    let error = env.execute_live().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Invalid, "{error}");
+    assert!(error.message().contains("'sums'"), "{error}");
 }
 
 /// A session that an allowed late element makes longer has told its result under its earlier bounds.

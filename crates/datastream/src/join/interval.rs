@@ -3,10 +3,12 @@
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tidemill_core::{Error, EventTime, Result};
+use tidemill_runtime::metrics::WindowMetrics;
 use tidemill_state::keyed::KeyedState;
 
 use super::memory::{MemoryJoin, MemorySpec};
@@ -36,6 +38,7 @@ pub(super) struct Options<A, B> {
     bounds: RangeInclusive<i64>,
     pub(super) alone: (Option<OutputTag<A>>, Option<OutputTag<B>>),
     pub(super) late: Option<OutputTag<Either<A, B>>>,
+    pub(super) metrics: Arc<WindowMetrics>,
 }
 
 impl<A, B> Options<A, B> {
@@ -57,7 +60,8 @@ impl<A, B> Options<A, B> {
 
 impl<A, B> Clone for Options<A, B> {
     fn clone(&self) -> Self {
-        Self { bounds: self.bounds.clone(), ..*self }
+        let Self { bounds, alone, late, metrics } = self;
+        Self { bounds: bounds.clone(), alone: *alone, late: *late, metrics: Arc::clone(metrics) }
     }
 }
 
@@ -78,7 +82,7 @@ where
                 );
             });
         }
-        Self { both, options: Options { bounds, alone: (None, None), late: None } }
+        Self { both, options: Options { bounds, alone: (None, None), late: None, metrics: Arc::default() } }
     }
 
     /// Elements of the first stream that have met none when they are forgotten go to this side output of the join.
@@ -95,7 +99,7 @@ where
         self
     }
 
-    /// Late elements of both go to this side output of the join. Otherwise they are dropped.
+    /// Late elements of both go to this side output of the join. Otherwise they are only counted.
     #[must_use]
     pub fn side_output_late_data(mut self, tag: &OutputTag<Either<A, B>>) -> Self {
         self.options.late = Some(*tag);
@@ -110,6 +114,8 @@ where
     ) -> DataStream<Out> {
         let Self { both, options } = self;
         both.needs_time(name);
+        let metrics = vec![Arc::clone(&options.metrics)];
+        both.env().plan(|plan| plan.graph.metrics.windows.insert(name.into(), metrics));
         let words = format!("interval join within {:?} ms", options.bounds);
         let join: Join<A, B, Out> = Arc::new(join);
         if both.env().settings().state_backend.is_memory() {
@@ -164,6 +170,7 @@ where
     ) -> Result<()> {
         let (time, row_watermark) = (context.time, context.row_watermark);
         if row_watermark >= time {
+            self.options.metrics.late_rows.fetch_add(1, Ordering::Relaxed);
             return match &self.options.late {
                 Some(late) => context.output(late, value),
                 None => Ok(()),

@@ -12,7 +12,7 @@ use tidemill_state::{State, StateChanges};
 
 use super::{Context, KeyedProcessFunction, Life, Made, Make, Timer};
 use crate::collector::Collector;
-use crate::guard::guarded;
+use crate::guard::in_step;
 use crate::keyed_stream::KeyOf;
 use crate::output_tag::{SideOutputs, Sides};
 use crate::state_backend::StateBackend;
@@ -83,7 +83,7 @@ where
         let Self { name, key, life, run, .. } = self;
         let made = life.made()?;
         made.state.set_processing_time(present_ms());
-        guarded(name, || work(made, run, key))?.map_err(|e| e.context(format!("the step '{name}'")))?;
+        in_step(name, || work(made, run, key))?;
         made.state.end_batch()?;
         run.out.emit_to(Port::MAIN, out);
         run.sides.emit(out);

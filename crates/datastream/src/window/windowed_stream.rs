@@ -47,7 +47,7 @@ where
     }
 
     /// Late elements go to this side output of what is made here, once each, with the windows that they missed; so do those
-    /// without a time. Otherwise they are dropped.
+    /// without a time. Otherwise they are only counted.
     #[must_use]
     pub fn side_output_late_data(mut self, tag: &OutputTag<LateElement<T>>) -> Self {
         self.options.late = Some(*tag);

@@ -5,6 +5,7 @@ mod due;
 mod snapshot;
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -18,7 +19,7 @@ use self::due::Due;
 use super::interval::{Join, Options};
 use crate::collector::Collector;
 use crate::connected::Either;
-use crate::guard::guarded;
+use crate::guard::in_step;
 use crate::keyed_stream::KeyOf;
 use crate::output_tag::{SideOutputs, Sides};
 use crate::timed::{Batch, Element, Timed};
@@ -83,8 +84,7 @@ impl<K: Serialize, A: Element, B: Element, Out: Element> MemoryJoin<K, A, B, Out
         work: impl FnOnce(&MemorySpec<K, A, B, Out>, &mut Run<A, B, Out>) -> Result<()>,
     ) -> Result<()> {
         let Self { spec, run } = self;
-        let name = &spec.name;
-        guarded(name, || work(spec, run))?.map_err(|e| e.context(format!("the step '{name}'")))?;
+        in_step(&spec.name, || work(spec, run))?;
         run.out.emit_to(Port::MAIN, out);
         run.sides.emit(out);
         Ok(())
@@ -98,8 +98,9 @@ impl<A: Element, B: Element, Out: Element> Run<A, B, Out> {
         value: Either<A, B>,
         (time, row_watermark): (i64, i64),
     ) -> Result<()> {
-        let Options { late, .. } = &spec.options;
+        let Options { late, metrics, .. } = &spec.options;
         if row_watermark >= time {
+            metrics.late_rows.fetch_add(1, Ordering::Relaxed);
             return match late {
                 Some(late) => self.sides.collect(late, value, time, row_watermark),
                 None => Ok(()),

@@ -25,7 +25,7 @@ use super::accumulate::Accumulate;
 use super::operator::WindowOptions;
 use super::{LateElement, TimeWindow, Windowed};
 use crate::collector::Collector;
-use crate::guard::guarded;
+use crate::guard::in_step;
 use crate::keyed_stream::KeyOf;
 use crate::output_tag::{SideOutputs, Sides};
 use crate::timed::{Batch, Element, Timed};
@@ -106,8 +106,7 @@ where
         work: impl FnOnce(&AlignedSpec<K, T, F>, &mut Run<K, F::Acc, F::Out>) -> Result<()>,
     ) -> Result<()> {
         let Self { spec, run } = self;
-        let name = &spec.name;
-        guarded(name, || work(spec, run))?.map_err(|e| e.context(format!("the step '{name}'")))?;
+        in_step(&spec.name, || work(spec, run))?;
         run.out.emit_to(Port::MAIN, out);
         run.sides.emit(out);
         Ok(())
@@ -212,6 +211,10 @@ impl<K: Element + Serialize + DeserializeOwned, A: Serialize + DeserializeOwned,
             }
             kept
         });
+        self.find_due(spec);
+    }
+
+    fn find_due<T, F>(&mut self, spec: &AlignedSpec<K, T, F>) {
         let due = |(window, pane): &(TimeWindow, Pane<K, A>)| {
             if pane.fired { spec.options.forgotten(*window) } else { window.max_timestamp().0 }
         };
@@ -235,10 +238,7 @@ impl<K: Element + Serialize + DeserializeOwned, A: Serialize + DeserializeOwned,
                 pane.fired = true;
             }
         }
-        let due = |(window, pane): &(TimeWindow, Pane<K, A>)| {
-            if pane.fired { spec.options.forgotten(*window) } else { window.max_timestamp().0 }
-        };
-        self.due = self.panes.values().map(due).min().unwrap_or(i64::MAX);
+        self.find_due(spec);
         Ok(())
     }
 }
