@@ -52,7 +52,7 @@ impl fmt::Display for Excerpt {
 /// An error with its kind, a message (what and where), and a hint (what to do).
 ///
 /// It is one pointer wide, so that a `Result` stays small on hot paths.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Error(Box<Inner>);
 
 #[derive(Debug, Clone)]
@@ -145,6 +145,13 @@ impl Error {
     #[must_use]
     pub fn excerpt(&self) -> Option<&Excerpt> {
         self.0.excerpt.as_ref()
+    }
+}
+
+/// What a person reads: a program whose `main` returns an error has this printed.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

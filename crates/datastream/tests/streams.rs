@@ -77,6 +77,8 @@ fn a_step_that_fails_is_named() {
             .for_each("nowhere", |_| ());
         let error = env.execute_live().unwrap_err();
         assert_eq!((error.message(), error.kind()), (message, ErrorKind::Data));
+        // What a main function prints that returns it.
+        assert_eq!(format!("{error:?}"), error.to_string());
     }
     let env = env(10);
     env.from_iter(vec![1, 0]).map(|n| 10 / n).for_each("nowhere", |_| ());
