@@ -47,4 +47,7 @@ pub use tidemill_state::keyed as state;
 pub use tidemill_state::keyed::AggregateFunction;
 pub use timed::Element;
 pub use watermark_strategy::{WatermarkStrategy, WithoutTimestamps};
-pub use window::{LateElement, ProcessWindowFunction, TimeWindow, WindowAssigner, Windowed, WindowedStream};
+pub use window::{
+    ContinuousEventTimeTrigger, CountTrigger, EventTimeTrigger, LateElement, NeverTrigger, ProcessWindowFunction,
+    PurgingTrigger, TimeWindow, Trigger, TriggerContext, TriggerResult, WindowAssigner, Windowed, WindowedStream,
+};

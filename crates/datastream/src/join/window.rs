@@ -6,13 +6,14 @@ use std::time::Duration;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tidemill_core::Result;
+use tidemill_state::keyed::KeyedState;
 
 use crate::collector::Collector;
 use crate::connected::{ConnectedStreams, Either};
 use crate::data_stream::DataStream;
 use crate::output_tag::OutputTag;
 use crate::timed::Element;
-use crate::window::{LateElement, ProcessWindowFunction, TimeWindow, WindowAssigner, WindowedStream};
+use crate::window::{LateElement, ProcessWindowFunction, TimeWindow, Trigger, WindowAssigner, WindowedStream};
 
 /// Two keyed streams by windows of event time.
 pub struct WindowJoin<K, A, B> {
@@ -61,6 +62,15 @@ where
     #[must_use]
     pub fn allowed_lateness(self, lateness: Duration) -> Self {
         Self { both: self.both.allowed_lateness(lateness) }
+    }
+
+    /// As [`WindowedStream::trigger`].
+    #[must_use]
+    pub fn trigger<G: Trigger<Either<A, B>>>(
+        self,
+        make: impl Fn(&mut KeyedState) -> Result<G> + Send + Sync + 'static,
+    ) -> Self {
+        Self { both: self.both.trigger(make) }
     }
 
     /// As [`WindowedStream::side_output_late_data`].

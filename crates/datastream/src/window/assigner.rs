@@ -65,7 +65,8 @@ impl WindowAssigner {
         Self::new(Kind::Session { gap: ms(gap) })
     }
 
-    /// One window of all; it is complete when the input ends.
+    /// One window of all, also of elements without event time; it is complete when the input ends. With a
+    /// [`CountTrigger`](crate::CountTrigger), windows of so many elements.
     #[must_use]
     pub fn global() -> Self {
         Self::new(Kind::Global)
@@ -75,6 +76,11 @@ impl WindowAssigner {
     #[must_use]
     pub fn with_offset(self, offset: Duration) -> Self {
         Self { offset_ms: ms(offset), ..self }
+    }
+
+    /// Whether an element without event time is in no window.
+    pub(crate) fn needs_time(self) -> bool {
+        !matches!(self.kind, Kind::Global)
     }
 
     pub(crate) fn merges(self) -> bool {

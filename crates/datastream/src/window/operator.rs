@@ -1,4 +1,4 @@
-//! Windows as a function with state and timers: a namespace a window, a timer at its end and one where it is forgotten.
+//! Windows as a function with state and timers: a namespace a window, a timer where it is forgotten, and those of its trigger.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -10,6 +10,7 @@ use tidemill_runtime::metrics::WindowMetrics;
 use tidemill_state::keyed::{KeyedState, StateDescriptor, ValueState};
 
 use super::contents::Contents;
+use super::trigger::{Trigger, TriggerContext, TriggerResult};
 use super::{LateElement, TimeWindow, WindowAssigner};
 use crate::collector::Collector;
 use crate::output_tag::OutputTag;
@@ -36,11 +37,16 @@ impl<T> WindowOptions<T> {
     pub(super) fn forgotten(&self, window: TimeWindow) -> i64 {
         window.max_timestamp().0.saturating_add(self.allowed_lateness_ms)
     }
+
+    fn trigger_context<'a>(self, window: TimeWindow, context: &'a mut Context<'_>) -> TriggerContext<'a> {
+        TriggerContext::new(context, self.forgotten(window))
+    }
 }
 
 pub(crate) struct WindowFunction<T, C> {
     options: WindowOptions<T>,
     contents: C,
+    trigger: Box<dyn Trigger<T>>,
     metrics: Arc<WindowMetrics>,
     /// The sessions of a key that are open, where windows are sessions.
     sessions: Option<ValueState<Vec<TimeWindow>>>,
@@ -51,10 +57,11 @@ impl<T: Element, C> WindowFunction<T, C> {
         state: &mut KeyedState,
         options: WindowOptions<T>,
         contents: C,
+        trigger: Box<dyn Trigger<T>>,
         metrics: Arc<WindowMetrics>,
     ) -> Result<Self> {
         let sessions = options.assigner.merges().then(|| state.value_state(StateDescriptor::new("sessions")));
-        Ok(Self { options, contents, metrics, sessions: sessions.transpose()? })
+        Ok(Self { options, contents, trigger, metrics, sessions: sessions.transpose()? })
     }
 
     /// Adds an element to a window that is not forgotten, in whose namespace the state is.
@@ -67,31 +74,24 @@ impl<T: Element, C> WindowFunction<T, C> {
         out: &mut Collector<C::Out>,
     ) -> Result<()>
     where
+        K: Serialize,
         C: Contents<K, T>,
     {
+        let result = self.trigger.on_element(&value, window, &mut self.options.trigger_context(window, context))?;
         let first = self.contents.add(context.state(), value)?;
-        if first {
-            self.register_timers(window, context)?;
+        self.act(result, key, window, context, out)?;
+        let forgotten = self.options.forgotten(window);
+        if context.current_watermark().0 >= forgotten {
+            // Nothing that comes later is in time, but what has no watermark of its own: that is told by itself.
+            return self.forget(key, window, context);
         }
-        if context.current_watermark().0 >= window.max_timestamp().0 {
-            self.emit(key, window, context, out)?;
-        }
-        Ok(())
+        if first { context.register_event_time_timer(EventTime(forgotten)) } else { Ok(()) }
     }
 
-    fn register_timers(&self, window: TimeWindow, context: &mut Context<'_>) -> Result<()> {
-        let (end, forgotten) = (window.max_timestamp(), self.options.forgotten(window));
-        if context.current_watermark().0 < end.0 {
-            context.register_event_time_timer(end)?;
-        }
-        if forgotten > end.0 {
-            context.register_event_time_timer(EventTime(forgotten))?;
-        }
-        Ok(())
-    }
-
-    fn emit<K>(
+    /// Does with a window, in whose namespace the state is, what its trigger says.
+    fn act<K>(
         &mut self,
+        result: TriggerResult,
         key: &K,
         window: TimeWindow,
         context: &mut Context<'_>,
@@ -100,14 +100,39 @@ impl<T: Element, C> WindowFunction<T, C> {
     where
         C: Contents<K, T>,
     {
-        out.at(window.max_timestamp().0, i64::MIN);
-        self.contents.emit(context.state(), key, window, out)
+        if result.fires() {
+            out.at(window.max_timestamp().0, i64::MIN);
+            self.contents.emit(context.state(), key, window, out)?;
+        }
+        if result.purges() { self.contents.clear(context.state()) } else { Ok(()) }
+    }
+
+    /// Leaves nothing of a window, in whose namespace the state is.
+    fn forget<K: Serialize>(&mut self, key: &K, window: TimeWindow, context: &mut Context<'_>) -> Result<()>
+    where
+        C: Contents<K, T>,
+    {
+        self.contents.clear(context.state())?;
+        self.trigger.clear(window, &mut self.options.trigger_context(window, context))?;
+        let Some(sessions) = &self.sessions else { return Ok(()) };
+        context.state().set_current_key(key)?;
+        let open = sessions.value(context.state())?.cloned().unwrap_or_default();
+        let open: Vec<TimeWindow> = open.into_iter().filter(|other| *other != window).collect();
+        if open.is_empty() { sessions.clear(context.state()) } else { sessions.update(context.state(), open) }
+    }
+
+    /// Whether a window, in whose namespace the state is, has not become part of another. A timer may not know that.
+    fn is_open<K: Serialize>(&self, key: &K, window: TimeWindow, context: &mut Context<'_>) -> Result<bool> {
+        let Some(sessions) = &self.sessions else { return Ok(true) };
+        context.state().set_current_key(key)?;
+        let open = sessions.value(context.state())?.is_some_and(|open| open.contains(&window));
+        context.state().set_current_namespace(&window)?;
+        Ok(open)
     }
 
     /// The session that an element joins: it may be one of several that become one. `None` if it would be forgotten.
-    fn session<K: Serialize>(
+    fn session<K>(
         &mut self,
-        key: &K,
         own: TimeWindow,
         context: &mut Context<'_>,
         sessions: &ValueState<Vec<TimeWindow>>,
@@ -125,19 +150,28 @@ impl<T: Element, C> WindowFunction<T, C> {
             apart.push(session);
             sessions.update(context.state(), apart)?;
             let gone: Vec<TimeWindow> = joined.iter().copied().filter(|window| *window != session).collect();
-            for window in &gone {
-                context.state().set_current_namespace(window)?;
-                context.delete_event_time_timer(window.max_timestamp())?;
-                context.delete_event_time_timer(EventTime(self.options.forgotten(*window)))?;
-            }
             if !gone.is_empty() {
-                context.state().set_current_key(key)?;
-                self.contents.merge(context.state(), &session, &gone)?;
-                self.register_timers(session, context)?;
+                self.merge(session, &gone, context)?;
             }
         }
         context.state().set_current_namespace(&session)?;
         Ok(Some(session))
+    }
+
+    /// Sessions of the current key become one.
+    fn merge<K>(&mut self, session: TimeWindow, gone: &[TimeWindow], context: &mut Context<'_>) -> Result<()>
+    where
+        C: Contents<K, T>,
+    {
+        context.state().set_current_namespace(&session)?;
+        self.trigger.on_merge(session, gone, &mut self.options.trigger_context(session, context))?;
+        for window in gone {
+            context.state().set_current_namespace(window)?;
+            self.trigger.clear(*window, &mut self.options.trigger_context(*window, context))?;
+            context.delete_event_time_timer(EventTime(self.options.forgotten(*window)))?;
+        }
+        self.contents.merge(context.state(), &session, gone)?;
+        context.register_event_time_timer(EventTime(self.options.forgotten(session)))
     }
 }
 
@@ -157,9 +191,9 @@ where
         out: &mut Collector<C::Out>,
     ) -> Result<()> {
         let mut missed = vec![];
-        let windows = (context.time != i64::MIN).then(|| self.options.assigner.assign(context.time));
+        let no_time = context.time == i64::MIN && self.options.assigner.needs_time();
+        let windows = (!no_time).then(|| self.options.assigner.assign(context.time));
         let mut windows = windows.into_iter().flatten().peekable();
-        let no_time = context.time == i64::MIN;
         // A window that ends later is not late if one before it is not.
         let mut value = Some(value);
         while let Some(window) = windows.next() {
@@ -170,7 +204,7 @@ where
             };
             let Some(element) = element else { break };
             if let Some(sessions) = self.sessions.take() {
-                let session = self.session(key, window, context, &sessions);
+                let session = self.session(window, context, &sessions);
                 self.sessions = Some(sessions);
                 match session? {
                     Some(session) => self.add(key, session, element, context, out)?,
@@ -205,24 +239,17 @@ where
         context: &mut Context<'_>,
         out: &mut Collector<C::Out>,
     ) -> Result<()> {
-        let Timer::EventTime(time) = timer else { return Ok(()) };
         let window: TimeWindow = context.state().current_namespace()?;
-        if time == window.max_timestamp() {
-            self.emit(key, window, context, out)?;
+        let forgotten = EventTime(self.options.forgotten(window));
+        if matches!(timer, Timer::EventTime(time) if time > forgotten) || !self.is_open(key, window, context)? {
+            return Ok(());
         }
-        if time.0 >= self.options.forgotten(window) {
-            self.contents.clear(context.state())?;
-            if let Some(sessions) = &self.sessions {
-                context.state().set_current_key(key)?;
-                let open = sessions.value(context.state())?.cloned().unwrap_or_default();
-                let open: Vec<TimeWindow> = open.into_iter().filter(|other| *other != window).collect();
-                if open.is_empty() {
-                    sessions.clear(context.state())?
-                } else {
-                    sessions.update(context.state(), open)?
-                }
-            }
-        }
-        Ok(())
+        let trigger_context = &mut self.options.trigger_context(window, context);
+        let result = match timer {
+            Timer::EventTime(time) => self.trigger.on_event_time(time, window, trigger_context)?,
+            Timer::ProcessingTime(time_ms) => self.trigger.on_processing_time(time_ms, window, trigger_context)?,
+        };
+        self.act(result, key, window, context, out)?;
+        if timer == Timer::EventTime(forgotten) { self.forget(key, window, context) } else { Ok(()) }
     }
 }

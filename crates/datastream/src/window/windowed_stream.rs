@@ -9,14 +9,18 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tidemill_core::Result;
 use tidemill_runtime::metrics::WindowMetrics;
+use tidemill_state::backend::MemoryBackend;
+use tidemill_state::key_group::KEY_GROUPS;
 use tidemill_state::keyed::{AggregateFunction, KeyedState};
 
 use super::accumulate::{Accumulate, ByAggregate, ByReduce};
 use super::aligned::{AlignedOperator, AlignedSpec};
 use super::contents::{Aggregated, Contents, Listed, ProcessWindowFunction, Reduced};
 use super::operator::{WindowFunction, WindowOptions};
-use super::{LateElement, WindowAssigner, Windowed};
+use super::trigger::MakeTrigger;
+use super::{EventTimeTrigger, LateElement, Trigger, WindowAssigner, Windowed};
 use crate::data_stream::DataStream;
+use crate::guard::guarded;
 use crate::keyed_stream::KeyedStream;
 use crate::output_tag::{OutputTag, SideOutputs};
 use crate::timed::Element;
@@ -28,6 +32,8 @@ use crate::timed::Element;
 pub struct WindowedStream<K, T> {
     stream: KeyedStream<K, T>,
     options: WindowOptions<T>,
+    /// `None`: windows tell their results when they are complete.
+    trigger: Option<MakeTrigger<T>>,
 }
 
 impl<K, T> WindowedStream<K, T>
@@ -36,7 +42,7 @@ where
     T: Element,
 {
     pub(crate) fn new(stream: KeyedStream<K, T>, assigner: WindowAssigner) -> Self {
-        Self { stream, options: WindowOptions { assigner, allowed_lateness_ms: 0, late: None } }
+        Self { stream, options: WindowOptions { assigner, allowed_lateness_ms: 0, late: None }, trigger: None }
     }
 
     /// A window takes elements so long after it is complete: each makes it tell its result anew.
@@ -51,6 +57,89 @@ where
     #[must_use]
     pub fn side_output_late_data(mut self, tag: &OutputTag<LateElement<T>>) -> Self {
         self.options.late = Some(*tag);
+        self
+    }
+
+    /// When windows tell what they have come to, instead of once when they are complete: as a [`Trigger`] says. `make` makes
+    /// that of one subtask; there it registers the states that it has, by names that are not `contents` or `sessions`.
+    ///
+    /// A trigger of the program's own, which tells at once what large orders make of a window:
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use tidemill_datastream::{
+    ///     Environment, EventTime, Result, TimeWindow, Trigger, TriggerContext, TriggerResult, WatermarkStrategy, WindowAssigner,
+    /// };
+    ///
+    /// /// What an order comes to, and when it was placed.
+    /// type Order = (u64, i64);
+    ///
+    /// struct LargeOrdersAtOnce;
+    ///
+    /// impl Trigger<Order> for LargeOrdersAtOnce {
+    ///     fn on_element(&mut self, order: &Order, window: TimeWindow, context: &mut TriggerContext<'_>) -> Result<TriggerResult> {
+    ///         context.register_event_time_timer(window.max_timestamp())?;
+    ///         Ok(if order.0 >= 1_000 { TriggerResult::Fire } else { TriggerResult::Continue })
+    ///     }
+    ///
+    ///     fn on_event_time(&mut self, time: EventTime, window: TimeWindow, _: &mut TriggerContext<'_>) -> Result<TriggerResult> {
+    ///         Ok(if time == window.max_timestamp() { TriggerResult::Fire } else { TriggerResult::Continue })
+    ///     }
+    ///
+    ///     fn on_merge(&mut self, _: TimeWindow, _: &[TimeWindow], _: &mut TriggerContext<'_>) -> Result<()> {
+    ///         Ok(())
+    ///     }
+    ///
+    ///     fn clear(&mut self, window: TimeWindow, context: &mut TriggerContext<'_>) -> Result<()> {
+    ///         context.delete_event_time_timer(window.max_timestamp())
+    ///     }
+    /// }
+    ///
+    /// # fn main() -> Result<()> {
+    /// let env = Environment::new();
+    /// let revenue = env
+    ///     .from_iter([(20, 1_000), (3_000, 2_000), (5, 3_000), (7, 61_000)])
+    ///     .assign_timestamps_and_watermarks(
+    ///         WatermarkStrategy::for_monotonous_timestamps().with_timestamp_assigner(|order: &Order| EventTime(order.1)),
+    ///     )
+    ///     .key_by(|_| ())
+    ///     .window(WindowAssigner::tumbling(Duration::from_secs(60)))
+    ///     .trigger(|_| Ok(LargeOrdersAtOnce))
+    ///     .reduce("revenue", |a, b| (a.0 + b.0, b.1))
+    ///     .map(|of| (of.window.start, of.value.0))
+    ///     .collect();
+    /// env.execute_live()?;
+    /// assert_eq!(revenue.take(), [(0, 3_020), (0, 3_025), (60_000, 7)]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// Every three elements, whatever their times:
+    ///
+    /// ```
+    /// use tidemill_datastream::{CountTrigger, Environment, PurgingTrigger, WindowAssigner};
+    ///
+    /// # fn main() -> tidemill_datastream::Result<()> {
+    /// let env = Environment::new();
+    /// let sums = env
+    ///     .from_iter(1..=7)
+    ///     .key_by(|_| ())
+    ///     .window(WindowAssigner::global())
+    ///     .trigger(PurgingTrigger::of(CountTrigger::of(3)))
+    ///     .reduce("sums", |a, b| a + b)
+    ///     .map(|of| of.value)
+    ///     .collect();
+    /// env.execute_live()?;
+    /// assert_eq!(sums.take(), [1 + 2 + 3, 4 + 5 + 6]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn trigger<G: Trigger<T>>(
+        mut self,
+        make: impl Fn(&mut KeyedState) -> Result<G> + Send + Sync + 'static,
+    ) -> Self {
+        self.trigger = Some(Arc::new(move |states| Ok(Box::new(make(states)?))));
         self
     }
 
@@ -177,14 +266,16 @@ where
         self.with(name, move |state| Listed::new(state, function.clone()))
     }
 
-    /// Whether all keys have the same windows, and state is in memory.
+    /// Whether all keys have the same windows, which tell their results together, and state is in memory.
     fn is_table_a_window(&self) -> bool {
-        !self.options.assigner.merges() && self.stream.env().settings().state_backend.is_memory()
+        self.trigger.is_none()
+            && !self.options.assigner.merges()
+            && self.stream.env().settings().state_backend.is_memory()
     }
 
     fn aligned<F: Accumulate<T>>(self, name: &str, function: F) -> DataStream<Windowed<K, F::Out>> {
         let (words, metrics) = self.planned(name);
-        let Self { stream, options } = self;
+        let Self { stream, options, .. } = self;
         let side_outputs = SideOutputs::default();
         let spec = AlignedSpec {
             name: name.into(),
@@ -201,14 +292,19 @@ where
 
     /// What a state of the windows depends on, in words, and their counters.
     fn planned(&self, name: &str) -> (String, Arc<WindowMetrics>) {
-        let Self { stream, options } = self;
-        stream.needs_time(name);
-        if let Err(error) = options.assigner.check() {
+        let Self { stream, options, trigger } = self;
+        if options.assigner.needs_time() {
+            stream.needs_time(name);
+        }
+        let tried = trigger.as_ref().map_or(Ok(()), |make| try_out(name, make));
+        if let Err(error) = options.assigner.check().and(tried) {
             stream.env().plan(|plan| plan.fail(error.context(format!("the step '{name}'"))));
         }
         let metrics = Arc::<WindowMetrics>::default();
         stream.env().plan(|plan| plan.graph.metrics.windows.insert(name.into(), vec![Arc::clone(&metrics)]));
-        (format!("{:?}, allowed lateness {} ms", options.assigner, options.allowed_lateness_ms), metrics)
+        let with_trigger = if trigger.is_some() { ", with a trigger" } else { "" };
+        let lateness_ms = options.allowed_lateness_ms;
+        (format!("{:?}, allowed lateness {lateness_ms} ms{with_trigger}", options.assigner), metrics)
     }
 
     fn with<C: Contents<K, T>>(
@@ -217,13 +313,23 @@ where
         make: impl Fn(&mut KeyedState) -> Result<C> + Send + Sync + 'static,
     ) -> DataStream<C::Out> {
         let (words, metrics) = self.planned(name);
-        let Self { stream, options } = self;
+        let Self { stream, options, trigger } = self;
         let make = move |state: &mut KeyedState| {
             let contents = make(state)?;
-            WindowFunction::new(state, options, contents, Arc::clone(&metrics))
+            let trigger = match &trigger {
+                Some(make) => make(state)?,
+                None => Box::new(EventTimeTrigger),
+            };
+            WindowFunction::new(state, options, contents, trigger, Arc::clone(&metrics))
         };
         stream.process_as(name, words, Arc::new(make))
     }
+}
+
+/// Makes a trigger that is not used: one that can't be made is told before anything runs.
+fn try_out<T>(name: &str, make: &MakeTrigger<T>) -> Result<()> {
+    let mut state = KeyedState::new(Box::new(MemoryBackend::new()), 0..KEY_GROUPS)?;
+    guarded(name, || make(&mut state).map(drop))?
 }
 
 impl<K, T> fmt::Debug for WindowedStream<K, T> {

@@ -120,7 +120,7 @@ impl<K: Element + Serialize + DeserializeOwned, A: Serialize + DeserializeOwned,
         value: T,
         (time, row_watermark): (i64, i64),
     ) -> Result<()> {
-        if time == i64::MIN {
+        if time == i64::MIN && spec.options.assigner.needs_time() {
             spec.metrics.no_event_time_rows.fetch_add(1, Ordering::Relaxed);
             return self.late(spec, value, vec![], (time, row_watermark));
         }
