@@ -19,6 +19,7 @@ use crate::guard::guarded;
 use crate::join::IntervalJoin;
 use crate::output_tag::SideOutputs;
 use crate::process::{KeyedProcessFunction, Make, ProcessOperator, ProcessSpec};
+use crate::reduce::RunningReduce;
 use crate::step;
 use crate::timed::{Element, Timed};
 use crate::window::{WindowAssigner, WindowedStream};
@@ -116,6 +117,12 @@ impl<K: Serialize + DeserializeOwned + 'static, T: Element> KeyedStream<K, T> {
         words: String,
         make: Make<F>,
     ) -> DataStream<F::Out> {
+        let (spec, side_outputs) = self.spec(name, words, make);
+        self.behind_exchange(name, side_outputs, Arc::new(move || Ok(Box::new(ProcessOperator::new(spec.clone())))))
+    }
+
+    /// What to run, with its side outputs.
+    pub(crate) fn spec<F>(&self, name: &str, words: String, make: Make<F>) -> (ProcessSpec<K, T, F>, SideOutputs) {
         let side_outputs = SideOutputs::default();
         let spec = ProcessSpec {
             name: name.into(),
@@ -126,7 +133,35 @@ impl<K: Serialize + DeserializeOwned + 'static, T: Element> KeyedStream<K, T> {
             backend: self.env.settings().state_backend.clone(),
             one_partition: self.streams.one_partition,
         };
-        self.behind_exchange(name, side_outputs, Arc::new(move || Ok(Box::new(ProcessOperator::new(spec.clone())))))
+        (spec, side_outputs)
+    }
+
+    /// What the elements of each key have come to, told anew with each element. `name` is what a checkpoint knows the state by.
+    ///
+    /// ```
+    /// use tidemill_datastream::Environment;
+    ///
+    /// # fn main() -> tidemill_datastream::Result<()> {
+    /// let env = Environment::new();
+    /// let totals = env
+    ///     .from_iter([("ann", 5), ("bob", 1), ("ann", 7)])
+    ///     .map(|(name, points)| (name.to_owned(), points))
+    ///     .key_by(|(name, _)| name.clone())
+    ///     .reduce("totals", |a, b| (a.0, a.1 + b.1))
+    ///     .collect();
+    /// env.execute_live()?;
+    /// let mut totals = totals.take();
+    /// totals.sort();
+    /// assert_eq!(totals, [("ann".to_owned(), 5), ("ann".to_owned(), 12), ("bob".to_owned(), 1)]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn reduce(self, name: &str, reduce: impl Fn(T, T) -> T + Clone + Send + Sync + 'static) -> DataStream<T>
+    where
+        T: Serialize + DeserializeOwned,
+    {
+        let make = move |states: &mut KeyedState| RunningReduce::new(states, reduce.clone());
+        self.process_as(name, "reduce".to_owned(), Arc::new(make))
     }
 
     /// The elements of each key by windows of event time.

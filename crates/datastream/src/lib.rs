@@ -22,6 +22,7 @@ mod join;
 mod keyed_stream;
 mod output_tag;
 mod process;
+mod reduce;
 mod sink;
 mod source;
 mod state_backend;

@@ -196,6 +196,55 @@ proptest! {
     }
 }
 
+/// What the elements of each key have come to, one after the other: the first time, and the sum of the values.
+fn reduced(events: &[Event]) -> BTreeMap<u8, Vec<Event>> {
+    let mut told = BTreeMap::<u8, Vec<Event>>::new();
+    for (number, &(key, ..)) in events.iter().enumerate() {
+        let of_key = || events[..=number].iter().filter(|event| event.0 == key);
+        let first = of_key().map(|event| event.1).min().unwrap();
+        told.entry(key).or_default().push((key, first, of_key().map(|event| event.2).sum()));
+    }
+    told
+}
+
+fn running(stream: KeyedStream<u8, Event>) -> DataStream<Event> {
+    stream.reduce("running", |a, b| (a.0, a.1.min(b.1), a.2 + b.2))
+}
+
+fn in_order(told: Vec<Event>) -> BTreeMap<u8, Vec<Event>> {
+    let mut by_key = BTreeMap::<u8, Vec<Event>>::new();
+    told.into_iter().for_each(|event| by_key.entry(event.0).or_default().push(event));
+    by_key
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn each_element_tells_what_its_key_has_come_to(
+        events in events(), parallelism in 1..4_usize, batch_size in 1..30_usize, every in 1..20_usize,
+    ) {
+        let env = Environment::with(Settings { parallelism, batch_size, ..Settings::default() });
+        let told = running(env.from_iter(events.clone()).key_by(|event| event.0)).collect();
+        env.execute_live().unwrap();
+        prop_assert_eq!(in_order(told.take()), reduced(&events));
+
+        let mut harness = TestHarness::new(|event: &Event| event.0, running).unwrap();
+        let mut told = vec![];
+        for (number, &event) in events.iter().enumerate() {
+            harness.push(event, EventTime(event.1)).unwrap();
+            let [(one, time)] = harness.take_with_times()[..] else { panic!("not one element of each") };
+            prop_assert_eq!(time, Some(EventTime(event.1)));
+            told.push(one);
+            if number % every == 0 {
+                let snapshot = harness.snapshot().unwrap();
+                harness = TestHarness::restored(|event: &Event| event.0, running, snapshot).unwrap();
+            }
+        }
+        prop_assert_eq!(in_order(told), reduced(&events));
+    }
+}
+
 /// Runs until `limit` elements have been read, or to the end, from the last checkpoint in the directory.
 fn run_some(events: &[Event], limit: usize, settings: Settings) -> Result<(bool, Vec<Told>)> {
     let env = Environment::with(Settings { batch_size: 7, checkpoint_interval: Duration::from_millis(5), ..settings });
