@@ -5,9 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tidemill_core::Error;
+use tidemill_runtime::exchange::Partitioning;
 use tidemill_runtime::graph::Stream;
 
 use crate::WatermarkStrategy;
+use crate::broadcast::{BroadcastStream, to_all};
 use crate::environment::Environment;
 use crate::keyed_stream::KeyedStream;
 use crate::output_tag::{OutputTag, SideOutputs};
@@ -117,6 +119,21 @@ impl<T: Element> DataStream<T> {
     ) -> KeyedStream<K, T> {
         let (env, streams) = self.into_parts();
         KeyedStream::new(env, streams, key)
+    }
+
+    /// The same elements for all subtasks of a step, each of which hears of them in the same order: what
+    /// [`KeyedStream::connect_broadcast`] takes. For rules and settings, of which there are few: each is cloned for each
+    /// subtask.
+    #[must_use]
+    pub fn broadcast(self) -> BroadcastStream<T> {
+        let (env, streams) = self.into_parts();
+        let make = to_all::<T>(streams.timed);
+        let stream = env.plan(|plan| match streams.streams[..] {
+            [stream] if streams.one_partition => plan.graph.chain(stream, make),
+            // What comes from several subtasks would come to each in another order.
+            _ => plan.graph.exchange(&streams.streams, &Partitioning::Gather, "broadcast", make),
+        });
+        BroadcastStream::new(env, stream)
     }
 
     /// What the step that has made this stream gives to a side output.

@@ -1,6 +1,7 @@
 //! Runs a step of a program element by element, for tests of the program: no threads, and both clocks are moved by hand.
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -12,6 +13,7 @@ use tidemill_runtime::graph::MakeOperator;
 use tidemill_runtime::operator::{Operator, Output, Port};
 use tidemill_state::{State, StateChanges};
 
+use crate::broadcast::{BroadcastStream, ToAll};
 use crate::data_stream::DataStream;
 use crate::environment::Environment;
 use crate::keyed_stream::KeyedStream;
@@ -19,7 +21,7 @@ use crate::output_tag::{OutputTag, SideOutputs};
 use crate::timed::{Batch, Element, Timed};
 use crate::watermark_strategy::WatermarkStrategy;
 
-/// Runs one step of a keyed stream, with all keys in one place.
+/// Runs one step of a keyed stream, with all keys in one place; `B` are the elements of its broadcast stream, if it has one.
 ///
 /// ```
 /// use std::time::Duration;
@@ -42,7 +44,7 @@ use crate::watermark_strategy::WatermarkStrategy;
 /// # Ok(())
 /// # }
 /// ```
-pub struct TestHarness<K, T, Out> {
+pub struct TestHarness<K, T, Out, B = Infallible> {
     operator: Box<dyn Operator>,
     side_outputs: SideOutputs,
     watermark: Watermark,
@@ -50,7 +52,7 @@ pub struct TestHarness<K, T, Out> {
     emitted: Vec<(Out, Option<EventTime>)>,
     sides: BTreeMap<Port, Vec<Elements>>,
     state: State,
-    of: PhantomData<fn(K, T)>,
+    of: PhantomData<fn(K, T, B)>,
 }
 
 /// What a step remembers.
@@ -72,9 +74,7 @@ where
         step: impl FnOnce(KeyedStream<K, T>) -> DataStream<Out>,
     ) -> Result<Self> {
         let env = Environment::new();
-        // What the times are the harness says.
-        let timed = WatermarkStrategy::for_monotonous_timestamps().with_timestamp_assigner(|_: &T| EventTime(0));
-        let stream = step(env.from_iter(Vec::<T>::new()).assign_timestamps_and_watermarks(timed).key_by(key));
+        let stream = step(none(&env).key_by(key));
         let (make, side_outputs) = env.take_step(&stream)?;
         Self::of(&make, side_outputs)
     }
@@ -88,10 +88,61 @@ where
         step: impl FnOnce(KeyedStream<K, T>) -> DataStream<Out>,
         snapshot: Snapshot,
     ) -> Result<Self> {
-        let mut harness = Self::new(key, step)?;
-        harness.operator.restore(snapshot.0.clone())?;
-        harness.state = snapshot.0;
-        Ok(harness)
+        Self::new(key, step)?.go_on_from(snapshot)
+    }
+}
+
+impl<K, T, Out, B> TestHarness<K, T, Out, B>
+where
+    K: Serialize + DeserializeOwned + 'static,
+    T: Element,
+    B: Element,
+    Out: Element,
+{
+    /// Runs what `step` makes of a stream with this key and a broadcast stream, as the one subtask that there is.
+    ///
+    /// # Errors
+    /// As [`TestHarness::new`].
+    pub fn with_broadcast(
+        key: impl Fn(&T) -> K + Send + Sync + 'static,
+        step: impl FnOnce(KeyedStream<K, T>, BroadcastStream<B>) -> DataStream<Out>,
+    ) -> Result<Self> {
+        let env = Environment::new();
+        let stream = step(none(&env).key_by(key), none(&env).broadcast());
+        let (make, side_outputs) = env.take_step(&stream)?;
+        Self::of(&make, side_outputs)
+    }
+
+    /// As [`TestHarness::with_broadcast`], going on from what another has left.
+    ///
+    /// # Errors
+    /// As [`TestHarness::restored`].
+    pub fn restored_with_broadcast(
+        key: impl Fn(&T) -> K + Send + Sync + 'static,
+        step: impl FnOnce(KeyedStream<K, T>, BroadcastStream<B>) -> DataStream<Out>,
+        snapshot: Snapshot,
+    ) -> Result<Self> {
+        Self::with_broadcast(key, step)?.go_on_from(snapshot)
+    }
+
+    /// A broadcast element comes. Its own watermark is the one that was reached last.
+    ///
+    /// # Errors
+    /// What the step says.
+    pub fn push_broadcast(&mut self, element: B, time: EventTime) -> Result<()> {
+        self.element(ToAll(element), vec![time.0])
+    }
+}
+
+impl<K, T, Out, B> TestHarness<K, T, Out, B>
+where
+    T: Element,
+    Out: Element,
+{
+    fn go_on_from(mut self, snapshot: Snapshot) -> Result<Self> {
+        self.operator.restore(snapshot.0.clone())?;
+        self.state = snapshot.0;
+        Ok(self)
     }
 
     fn of(make: &MakeOperator, side_outputs: SideOutputs) -> Result<Self> {
@@ -124,7 +175,7 @@ where
         self.element(element, vec![])
     }
 
-    fn element(&mut self, element: T, times: Vec<i64>) -> Result<()> {
+    fn element<E: Element>(&mut self, element: E, times: Vec<i64>) -> Result<()> {
         let watermarks = if self.watermark == Watermark::MIN { vec![] } else { vec![self.watermark.0] };
         let batch = Batch { elements: Timed { values: vec![element], times }, watermarks }.into_event_batch();
         self.call(|operator, out| operator.on_batch(batch, out))
@@ -205,10 +256,16 @@ where
     }
 }
 
-impl<K, T, Out> fmt::Debug for TestHarness<K, T, Out> {
+impl<K, T, Out, B> fmt::Debug for TestHarness<K, T, Out, B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "TestHarness of {}, at {:?}", self.operator.describe(), self.watermark)
     }
+}
+
+/// A stream of elements that the harness pushes: what their times are it says.
+fn none<T: Element>(env: &Environment) -> DataStream<T> {
+    let timed = WatermarkStrategy::for_monotonous_timestamps().with_timestamp_assigner(|_: &T| EventTime(0));
+    env.from_iter(Vec::new()).assign_timestamps_and_watermarks(timed)
 }
 
 /// Not one step.

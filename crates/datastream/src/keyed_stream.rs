@@ -9,9 +9,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tidemill_core::{Elements, Error, Result};
 use tidemill_runtime::exchange::{ElementKeys, Partitioning};
-use tidemill_runtime::graph::MakeOperator;
+use tidemill_runtime::graph::{MakeOperator, Stream};
 use tidemill_state::keyed::{KeyedState, key_group};
 
+use crate::broadcast::{BroadcastConnectedStream, BroadcastStream};
 use crate::connected::{ConnectedStreams, Either};
 use crate::data_stream::{DataStream, Streams, foreign};
 use crate::environment::Environment;
@@ -179,6 +180,86 @@ impl<K: Serialize + DeserializeOwned + 'static, T: Element> KeyedStream<K, T> {
         ConnectedStreams::new(self, other)
     }
 
+    /// The elements of both: those of a key are in one subtask, and those of `broadcast` in all of them.
+    ///
+    /// ```
+    /// use tidemill_datastream::{
+    ///     BroadcastContext, BroadcastState, BroadcastStates, Collector, Context, Environment, EventTime,
+    ///     KeyedBroadcastProcessFunction, Result, TestHarness,
+    /// };
+    ///
+    /// /// A customer, and what an order of theirs comes to.
+    /// type Order = (String, u64);
+    ///
+    /// /// The name of a rule, and from which amount on an order is to be looked at.
+    /// type Rule = (String, u64);
+    ///
+    /// struct Alerts {
+    ///     rules: BroadcastState<String, u64>,
+    /// }
+    ///
+    /// impl KeyedBroadcastProcessFunction<String, Order, Rule> for Alerts {
+    ///     type Out = String;
+    ///
+    ///     fn process_element(
+    ///         &mut self,
+    ///         customer: &String,
+    ///         order: Order,
+    ///         broadcast: &BroadcastStates,
+    ///         _: &mut Context<'_>,
+    ///         out: &mut Collector<String>,
+    ///     ) -> Result<()> {
+    ///         for (rule, limit) in self.rules.entries(broadcast)? {
+    ///             if order.1 >= *limit {
+    ///                 out.collect(format!("{customer}: {rule}"));
+    ///             }
+    ///         }
+    ///         Ok(())
+    ///     }
+    ///
+    ///     fn process_broadcast_element(
+    ///         &mut self,
+    ///         (rule, limit): Rule,
+    ///         broadcast: &mut BroadcastStates,
+    ///         _: &mut BroadcastContext<'_>,
+    ///         _: &mut Collector<String>,
+    ///     ) -> Result<()> {
+    ///         self.rules.put(broadcast, rule, limit)
+    ///     }
+    /// }
+    ///
+    /// # fn main() -> Result<()> {
+    /// let mut harness = TestHarness::with_broadcast(
+    ///     |order: &Order| order.0.clone(),
+    ///     |orders, rules| {
+    ///         orders
+    ///             .connect_broadcast(rules)
+    ///             .process("alerts", |_, broadcast| Ok(Alerts { rules: broadcast.map_state("rules")? }))
+    ///     },
+    /// )?;
+    /// harness.push_broadcast(("large".to_owned(), 1_000), EventTime(0))?;
+    /// harness.push(("ann".to_owned(), 2_000), EventTime(1))?;
+    /// harness.push_broadcast(("huge".to_owned(), 2_000), EventTime(2))?;
+    /// harness.push(("ann".to_owned(), 2_000), EventTime(3))?;
+    /// assert_eq!(harness.take(), ["ann: large", "ann: huge", "ann: large"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// In what order the two streams meet is not determined in a run: [`KeyedBroadcastProcessFunction`](crate::KeyedBroadcastProcessFunction) says what is. Only
+    /// broadcast elements write broadcast state:
+    ///
+    /// ```compile_fail,E0308
+    /// # use tidemill_datastream::{BroadcastState, BroadcastStates, Result};
+    /// fn of_a_keyed_element(rules: &BroadcastState<String, u64>, broadcast: &BroadcastStates) -> Result<()> {
+    ///     rules.put(broadcast, "large".to_owned(), 1_000)
+    /// }
+    /// ```
+    #[must_use]
+    pub fn connect_broadcast<B: Element>(self, broadcast: BroadcastStream<B>) -> BroadcastConnectedStream<K, T, B> {
+        BroadcastConnectedStream::new(self, broadcast)
+    }
+
     /// Pairs of an element and one of the other stream whose time lies so many milliseconds behind (or, where the bound is
     /// negative, before) its own: both bounds are in.
     #[must_use]
@@ -197,11 +278,23 @@ impl<K: Serialize + DeserializeOwned + 'static, T: Element> KeyedStream<K, T> {
         side_outputs: SideOutputs,
         make: MakeOperator,
     ) -> DataStream<Out> {
+        self.behind_exchange_and_broadcast(&[], name, side_outputs, make)
+    }
+
+    /// The same; each subtask also gets all elements of the streams `broadcast`.
+    pub(crate) fn behind_exchange_and_broadcast<Out: Element>(
+        self,
+        broadcast: &[Stream],
+        name: &str,
+        side_outputs: SideOutputs,
+        make: MakeOperator,
+    ) -> DataStream<Out> {
         let Self { env, streams: Streams { streams, timed, .. }, key } = self;
         let stream = env.plan(|plan| {
             plan.name(name);
             plan.has_step(&make);
-            plan.graph.exchange(&streams, &Partitioning::Elements(Arc::new(key)), name, make)
+            let by_key = Partitioning::Elements(Arc::new(key));
+            plan.graph.exchange_and_broadcast(&streams, &by_key, broadcast, name, make)
         });
         // What several subtasks make is in no order.
         let streams = Streams { streams: vec![stream], one_partition: false, timed };

@@ -11,6 +11,7 @@
 //! **Never** runs anything itself: an [`Environment`] puts a graph of the runtime's together, whose operators these are.
 //! **Start at** [`Environment`], then [`DataStream`], then [`KeyedProcessFunction`].
 
+mod broadcast;
 mod collector;
 mod connected;
 mod data_stream;
@@ -31,6 +32,10 @@ mod timed;
 mod watermark_strategy;
 mod window;
 
+pub use broadcast::{
+    BroadcastConnectedStream, BroadcastContext, BroadcastState, BroadcastStates, BroadcastStream,
+    KeyedBroadcastProcessFunction,
+};
 pub use collector::Collector;
 pub use connected::{ConnectedStreams, Either, KeyedCoProcessFunction};
 pub use data_stream::DataStream;

@@ -240,13 +240,26 @@ impl JobGraph {
         name: impl Into<String>,
         make: MakeOperator,
     ) -> Stream {
+        self.exchange_and_broadcast(inputs, partitioning, &[], name, make)
+    }
+
+    /// The same; each subtask of the task also gets all rows of the streams `broadcast`, in whatever order the two meet.
+    pub fn exchange_and_broadcast(
+        &mut self,
+        inputs: &[Stream],
+        partitioning: &Partitioning,
+        broadcast: &[Stream],
+        name: impl Into<String>,
+        make: MakeOperator,
+    ) -> Stream {
         let parallelism = if matches!(partitioning, Partitioning::Gather) { 1 } else { self.parallelism };
         let task = self.task(name.into(), parallelism, Head::Edges);
         if let Partitioning::KeyGroups(columns) = partitioning {
             self.tasks[task].key.clone_from(columns);
         }
         let node = self.node(task, make);
-        for input in inputs {
+        let dealt = inputs.iter().map(|input| (input, partitioning));
+        for (input, partitioning) in dealt.chain(broadcast.iter().map(|input| (input, &Partitioning::Broadcast))) {
             let slot = self.slot(task, node);
             self.edge(*input, partitioning.clone(), task, vec![Target::Node { node, slot }]);
         }

@@ -55,10 +55,10 @@ pub(crate) struct ProcessOperator<K, T, F: KeyedProcessFunction<K, T>> {
 }
 
 /// What is under way.
-struct Run<Out> {
-    watermark: Watermark,
-    sides: Sides,
-    out: Collector<Out>,
+pub(crate) struct Run<Out> {
+    pub(crate) watermark: Watermark,
+    pub(crate) sides: Sides,
+    pub(crate) out: Collector<Out>,
 }
 
 impl<K, T, F> ProcessOperator<K, T, F>
@@ -74,8 +74,13 @@ where
         Self { name, words, key, one_partition, life, run }
     }
 
+    /// The function, which is made if it is not yet.
+    pub(crate) fn function(&mut self) -> Result<&mut F> {
+        Ok(&mut self.life.made()?.function)
+    }
+
     /// Does work of the function's, and emits what comes of it.
-    fn work(
+    pub(crate) fn work(
         &mut self,
         out: &mut Output,
         work: impl FnOnce(&mut Made<F>, &mut Run<F::Out>, &KeyOf<T, K>) -> Result<()>,

@@ -24,6 +24,8 @@ pub enum Partitioning {
     KeyGroups(Vec<usize>),
     /// By the key group of keys that a program makes of its elements.
     Elements(Arc<dyn ElementKeys>),
+    /// All rows to each subtask.
+    Broadcast,
 }
 
 /// The keys of elements of a program's own type.

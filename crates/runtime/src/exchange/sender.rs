@@ -29,6 +29,7 @@ impl EdgeSender {
         let parts = match &self.partitioning {
             Partitioning::KeyGroups(columns) => self.deal(&batch, columns)?,
             Partitioning::Elements(keys) => self.deal_elements(batch, keys.as_ref())?,
+            Partitioning::Broadcast => std::iter::repeat_n(batch, self.outboxes.len()).collect(),
             Partitioning::Gather => return Err(Error::internal("several subtasks gather the rows of one edge")),
         };
         for (outbox, part) in self.outboxes.iter().zip(parts) {
@@ -71,3 +72,6 @@ impl EdgeSender {
 async fn deliver(outbox: &Outbox, message: Message) -> Result<()> {
     outbox.send(message).await.map_err(|_| Error::closed("the task that this one sends to has stopped"))
 }
+
+#[cfg(test)]
+mod tests;

@@ -33,6 +33,7 @@ impl TaskSpec {
                         format!("task {to_task}, dealt by columns {}", columns.join(", "))
                     }
                     Partitioning::Elements(_) => format!("task {to_task}, dealt by key"),
+                    Partitioning::Broadcast => format!("task {to_task}, all to each subtask"),
                 }
             }
         };
