@@ -111,12 +111,15 @@ impl<T: Element> DataStream<T> {
 
     /// The same elements by key: all of a key go through one subtask, in the order of their partition.
     ///
-    /// Keys are compared as serde writes them.
+    /// Keys are compared as serde writes them. Elements are of a serde type, too: a batch keeps them between its stages.
     #[must_use]
     pub fn key_by<K: Serialize + DeserializeOwned + 'static>(
         self,
         key: impl Fn(&T) -> K + Send + Sync + 'static,
-    ) -> KeyedStream<K, T> {
+    ) -> KeyedStream<K, T>
+    where
+        T: Serialize + DeserializeOwned,
+    {
         let (env, streams) = self.into_parts();
         KeyedStream::new(env, streams, key)
     }

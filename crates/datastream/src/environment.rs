@@ -9,6 +9,7 @@ use std::time::Duration;
 use arrow::datatypes::{Schema, SchemaRef};
 use serde::de::DeserializeOwned;
 use tidemill_core::{Error, Result};
+use tidemill_runtime::batch::StragglerListener;
 use tidemill_runtime::connector::Source;
 use tidemill_runtime::graph::{JobGraph, MakeOperator};
 use tidemill_state::key_group::KEY_GROUPS;
@@ -38,10 +39,18 @@ pub struct Settings {
     pub checkpoint_interval: Duration,
     /// Where keyed state is while the program runs.
     pub state_backend: StateBackend,
+    /// Of a batch: how often a part of a step is tried before the run fails.
+    pub attempts: usize,
+    /// Of a batch: how many bytes between two steps stay in memory. The rest goes to the data directory, or where that is
+    /// missing to the system's folder for temporary files, and is gone when the run ends.
+    pub shuffle_memory: u64,
+    /// Of a batch: hears of parts that take much longer than the others of their step, while they run.
+    pub on_straggler: Option<StragglerListener>,
 }
 
 impl Default for Settings {
-    /// As many subtasks as there are processors, a checkpoint every ten seconds, state in memory, no data directory.
+    /// As many subtasks as there are processors, a checkpoint every ten seconds, state in memory, no data directory; in a batch
+    /// four attempts, and 256 MiB between steps in memory.
     fn default() -> Self {
         let parallelism = std::thread::available_parallelism().map_or(1, NonZeroUsize::get).min(KEY_GROUPS);
         Self {
@@ -52,6 +61,9 @@ impl Default for Settings {
             allow_non_restored_state: false,
             checkpoint_interval: Duration::from_secs(10),
             state_backend: StateBackend::memory(),
+            attempts: 4,
+            shuffle_memory: 256 << 20,
+            on_straggler: None,
         }
     }
 }
@@ -185,6 +197,8 @@ impl Plan {
             Some(Error::invalid(format!("a parallelism of {parallelism} is not possible: it is 1 to {KEY_GROUPS}")))
         } else if batch_size == 0 {
             Some(Error::invalid("a batch of 0 elements is not possible: give batch_size a number from 1"))
+        } else if settings.attempts == 0 {
+            Some(Error::invalid("0 attempts are not possible: give attempts a number from 1"))
         } else {
             None
         };

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use tidemill_core::{Error, Result};
 use tidemill_runtime::clock::SystemClock;
 use tidemill_runtime::graph::JobGraph;
 use tidemill_runtime::job::{self, Durability};
-use tidemill_runtime::metrics::count;
+use tidemill_runtime::metrics::{Metrics, WindowMetrics, count};
 use tidemill_state::DataDir;
 use tidemill_state::checkpoint::{Place, Retention, Savepoint};
 use tokio::runtime::{Builder, Handle};
@@ -41,20 +42,7 @@ impl Environment {
     /// `Invalid` if the program can't be run as it is, and what its steps, its sources and its sinks say. Nothing that was not
     /// committed is left behind; with a data directory, a later run goes on from the last checkpoint.
     pub fn execute_live(&self) -> Result<Executed> {
-        if Handle::try_current().is_ok() {
-            return Err(Error::invalid("execute_live waits for the end of the run, which an async function must not")
-                .hint("await run_live there"));
-        }
-        let runtime = Builder::new_multi_thread().enable_all().build();
-        let runtime = runtime.map_err(|e| Error::unavailable(format!("no threads can be started: {e}")).because(e))?;
-        let executed = runtime.block_on(self.run_live(async {
-            // Where a signal can't be heard, nobody asks for a stop.
-            if tokio::signal::ctrl_c().await.is_err() {
-                std::future::pending::<()>().await;
-            }
-        }));
-        runtime.shutdown_background();
-        executed
+        block_on("execute_live", "run_live", |stop| self.run_live(stop))
     }
 
     /// The same within a tokio runtime, until `stop` completes.
@@ -78,16 +66,46 @@ impl Environment {
         };
         let outcome = job::run(graph, options, stop).await?;
         drop(owned);
-        let late = |windows: &Vec<Arc<tidemill_runtime::metrics::WindowMetrics>>| {
-            windows.iter().map(|of| count(&of.late_rows) + count(&of.no_event_time_rows)).sum()
-        };
-        let late_elements = outcome.metrics.windows.iter().map(|(name, windows)| (name.to_string(), late(windows)));
         Ok(Executed {
             stopped: outcome.stopped,
             was_finished: outcome.was_finished,
-            late_elements: late_elements.collect(),
+            late_elements: late_elements(&outcome.metrics),
         })
     }
+}
+
+/// Completes when somebody wants the run to stop.
+pub(crate) type Stop = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// Runs something to its end on threads of its own, or until Ctrl-C is pressed. `this` can't be called within an async
+/// function: `awaited` is for that.
+pub(crate) fn block_on<R, F: Future<Output = Result<R>>>(
+    this: &str,
+    awaited: &str,
+    run: impl FnOnce(Stop) -> F,
+) -> Result<R> {
+    if Handle::try_current().is_ok() {
+        return Err(Error::invalid(format!("{this} waits for the end of the run, which an async function must not"))
+            .hint(format!("await {awaited} there")));
+    }
+    let runtime = Builder::new_multi_thread().enable_all().build();
+    let runtime = runtime.map_err(|e| Error::unavailable(format!("no threads can be started: {e}")).because(e))?;
+    let executed = runtime.block_on(run(Box::pin(async {
+        // Where a signal can't be heard, nobody asks for a stop.
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    })));
+    runtime.shutdown_background();
+    executed
+}
+
+/// By the names of windows and joins, how many elements were late for one, or had no time.
+pub(crate) fn late_elements(metrics: &Metrics) -> BTreeMap<String, u64> {
+    let late = |windows: &Vec<Arc<WindowMetrics>>| {
+        windows.iter().map(|of| count(&of.late_rows) + count(&of.no_event_time_rows)).sum()
+    };
+    metrics.windows.iter().map(|(name, windows)| (name.to_string(), late(windows))).collect()
 }
 
 async fn durability(graph: &JobGraph, settings: &Settings) -> Result<Option<Durability>> {

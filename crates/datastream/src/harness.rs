@@ -62,7 +62,7 @@ pub struct Snapshot(State);
 impl<K, T, Out> TestHarness<K, T, Out>
 where
     K: Serialize + DeserializeOwned + 'static,
-    T: Element,
+    T: Element + Serialize + DeserializeOwned,
     Out: Element,
 {
     /// Runs what `step` makes of a stream with this key: one step, with or without state.
@@ -95,7 +95,7 @@ where
 impl<K, T, Out, B> TestHarness<K, T, Out, B>
 where
     K: Serialize + DeserializeOwned + 'static,
-    T: Element,
+    T: Element + Serialize + DeserializeOwned,
     B: Element,
     Out: Element,
 {

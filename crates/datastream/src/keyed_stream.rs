@@ -13,6 +13,7 @@ use tidemill_runtime::graph::{MakeOperator, Stream};
 use tidemill_state::keyed::{KeyedState, key_group};
 
 use crate::broadcast::{BroadcastConnectedStream, BroadcastStream};
+use crate::codec::{OfEither, ValueCodec, by_serde};
 use crate::connected::{ConnectedStreams, Either};
 use crate::data_stream::{DataStream, Streams, foreign};
 use crate::environment::Environment;
@@ -45,6 +46,17 @@ use crate::window::{WindowAssigner, WindowedStream};
 ///
 /// Environment::new().from_iter(0..3).key_by(|n| Customer(*n));
 /// ```
+///
+/// So is an element, where a batch keeps it between two stages:
+///
+/// ```compile_fail,E0277
+/// use tidemill_datastream::Environment;
+///
+/// #[derive(Clone)]
+/// struct Order(u64); // no Serialize
+///
+/// Environment::new().from_iter(0..3).map(Order).key_by(|order| order.0);
+/// ```
 pub struct KeyedStream<K, T> {
     env: Environment,
     streams: Streams,
@@ -52,8 +64,11 @@ pub struct KeyedStream<K, T> {
 }
 
 impl<K: Serialize + DeserializeOwned + 'static, T: Element> KeyedStream<K, T> {
-    pub(crate) fn new(env: Environment, streams: Streams, key: impl Fn(&T) -> K + Send + Sync + 'static) -> Self {
-        Self { env, streams, key: KeyOf(Arc::new(key)) }
+    pub(crate) fn new(env: Environment, streams: Streams, key: impl Fn(&T) -> K + Send + Sync + 'static) -> Self
+    where
+        T: Serialize + DeserializeOwned,
+    {
+        Self { env, streams, key: KeyOf(Arc::new(key), by_serde()) }
     }
 
     /// Each element, and each timer that one has registered, goes through a function with state of its key.
@@ -341,20 +356,25 @@ impl<K: 'static, A: Element, B: Element> KeyedStream<K, Either<A, B>> {
             }
         });
         let (of_first, of_second) = (first.key, second.key);
+        let codec = OfEither(Arc::clone(&of_first.1), Arc::clone(&of_second.1));
         let key = move |element: &Either<A, B>| match element {
             Either::First(element) => (of_first.0)(element),
             Either::Second(element) => (of_second.0)(element),
         };
-        Self { env, streams: Streams { streams, one_partition: false, timed }, key: KeyOf(Arc::new(key)) }
+        Self {
+            env,
+            streams: Streams { streams, one_partition: false, timed },
+            key: KeyOf(Arc::new(key), Arc::new(codec)),
+        }
     }
 }
 
-/// The key of an element.
-pub(crate) struct KeyOf<T, K>(pub(crate) Arc<dyn Fn(&T) -> K + Send + Sync>);
+/// The key of an element, and how it is written.
+pub(crate) struct KeyOf<T, K>(pub(crate) Arc<dyn Fn(&T) -> K + Send + Sync>, pub(crate) Arc<dyn ValueCodec<T>>);
 
 impl<T, K> Clone for KeyOf<T, K> {
     fn clone(&self) -> Self {
-        Self(Arc::clone(&self.0))
+        Self(Arc::clone(&self.0), Arc::clone(&self.1))
     }
 }
 

@@ -12,11 +12,13 @@
 //! **Start at** [`Environment`], then [`DataStream`], then [`KeyedProcessFunction`].
 
 mod broadcast;
+mod codec;
 mod collector;
 mod connected;
 mod data_stream;
 mod environment;
 mod execute;
+mod execute_batch;
 mod guard;
 mod harness;
 mod join;
@@ -41,6 +43,7 @@ pub use connected::{ConnectedStreams, Either, KeyedCoProcessFunction};
 pub use data_stream::DataStream;
 pub use environment::{Environment, Settings};
 pub use execute::Executed;
+pub use execute_batch::ExecutedBatch;
 pub use harness::{Snapshot, TestHarness};
 pub use join::{CoGroupFunction, IntervalJoin, WindowJoin};
 pub use keyed_stream::KeyedStream;
@@ -49,6 +52,7 @@ pub use process::{Context, KeyedProcessFunction, Timer};
 pub use sink::Collected;
 pub use state_backend::StateBackend;
 pub use tidemill_core::{Error, ErrorKind, EventTime, Result, Watermark};
+pub use tidemill_runtime::batch::{ReExecution, Straggler, StragglerListener};
 pub use tidemill_state::keyed as state;
 pub use tidemill_state::keyed::AggregateFunction;
 pub use timed::Element;

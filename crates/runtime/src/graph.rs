@@ -279,6 +279,11 @@ impl JobGraph {
         self.sources().find(|(spec, _)| !spec.source.resumes()).map(|(spec, _)| &*spec.table)
     }
 
+    /// A table that has no end.
+    pub(crate) fn unbounded_source(&self) -> Option<&str> {
+        self.sources().find(|(spec, _)| !spec.source.bounded()).map(|(spec, _)| &*spec.table)
+    }
+
     /// The sinks whose rows come again where a run fails and another goes on.
     pub fn at_least_once(&self) -> impl Iterator<Item = &str> {
         self.tasks.iter().filter_map(|task| match &task.head {

@@ -12,6 +12,7 @@
 //! **Start at** [`graph::JobGraph`], then [`job::run`], then [`operator::Operator`].
 
 pub mod aggregate;
+pub mod batch;
 pub mod clock;
 pub mod connector;
 pub mod exchange;

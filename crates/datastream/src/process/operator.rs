@@ -162,6 +162,10 @@ where
         format!("process '{}'{colon}{}", self.name, self.words)
     }
 
+    fn in_order(&mut self) {
+        self.one_partition = true;
+    }
+
     fn on_batch(&mut self, batch: EventBatch, out: &mut Output) -> Result<()> {
         let Batch { elements: Timed { values, times }, watermarks } = Batch::<T>::of(batch)?;
         let one_partition = self.one_partition;

@@ -42,7 +42,7 @@ impl Wires {
                         outbox
                     })
                     .collect();
-                EdgeSender::new(edge.partitioning.clone(), outboxes)
+                EdgeSender::Subtasks(edge.partitioning.clone(), outboxes)
             })
             .collect()
     }

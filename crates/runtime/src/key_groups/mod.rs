@@ -29,3 +29,4 @@ pub use inbox::rows_wait;
 pub use limit::{MemoryLimit, Spill};
 /// What a [`Spill`] folder gives.
 pub use tidemill_state::{SpillWriter, SpilledRows};
+pub(crate) use waiting::{restored, saved};

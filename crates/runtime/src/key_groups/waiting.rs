@@ -26,7 +26,7 @@ const SOURCE: &str = "source";
 
 /// The rows' columns, then those of their sidecars that they have. `with_source`: whether somebody wants the rows of the
 /// source.
-pub(super) fn saved(batch: &EventBatch, with_source: bool) -> Result<RecordBatch> {
+pub(crate) fn saved(batch: &EventBatch, with_source: bool) -> Result<RecordBatch> {
     let mut fields: Vec<FieldRef> = batch.rows.schema_ref().fields().to_vec();
     let mut columns = batch.rows.columns().to_vec();
     let mut add = |name: &str, column: ArrayRef| {
@@ -54,7 +54,7 @@ pub(super) fn saved(batch: &EventBatch, with_source: bool) -> Result<RecordBatch
 }
 
 /// The rows that were [`saved`].
-pub(super) fn restored(batch: &RecordBatch) -> Result<EventBatch> {
+pub(crate) fn restored(batch: &RecordBatch) -> Result<EventBatch> {
     let schema = batch.schema_ref();
     let width = schema.metadata().get(COLUMNS).and_then(|width| width.parse().ok());
     let width: usize =

@@ -81,6 +81,10 @@ pub trait Operator: Send {
         false
     }
 
+    /// Rows will come in the order of their event time, as a batch gives them: each row's own watermark is a clock that
+    /// stands just before its time. Comes before anything else, if at all.
+    fn in_order(&mut self) {}
+
     /// Takes rows.
     fn on_batch(&mut self, batch: EventBatch, out: &mut Output) -> Result<()>;
 

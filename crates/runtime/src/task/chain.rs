@@ -83,6 +83,11 @@ impl Chain {
         Ok(self)
     }
 
+    /// What comes is in the order of its time.
+    pub(crate) fn in_order(&mut self) {
+        self.nodes.iter_mut().for_each(|node| node.operator.in_order());
+    }
+
     /// Rows from the source (slot 0) or from an incoming edge.
     pub(crate) fn data(&mut self, slot: usize, batch: EventBatch) -> Result<()> {
         self.data_at(self.clock.now_ms(), slot, batch)

@@ -259,6 +259,10 @@ where
         format!("window '{}': {}", self.spec.name, self.spec.words)
     }
 
+    fn in_order(&mut self) {
+        self.spec.one_partition = true;
+    }
+
     fn on_batch(&mut self, batch: EventBatch, out: &mut Output) -> Result<()> {
         let Batch { elements: Timed { values, times }, watermarks } = Batch::<T>::of(batch)?;
         self.work(out, |spec, run| {

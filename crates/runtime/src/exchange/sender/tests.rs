@@ -25,7 +25,7 @@ async fn received(inbox: &mut Inbox) -> Vec<String> {
 #[tokio::test]
 async fn what_is_broadcast_reaches_each_subtask_in_order() {
     let (outboxes, inboxes): (Vec<_>, Vec<_>) = (0..3).map(|_| channel()).unzip();
-    let sender = EdgeSender::new(Partitioning::Broadcast, outboxes);
+    let sender = EdgeSender::Subtasks(Partitioning::Broadcast, outboxes);
     for message in
         [Message::Data(numbers([1, 2])), Message::Watermark(Watermark(5)), Message::Data(numbers([3])), Message::End]
     {

@@ -9,7 +9,7 @@ use super::event_time::Times;
 use super::plan::{Carry, ChunkPlace, SourcePlan, Work};
 use super::rejected::rejected_rows;
 use crate::clock::{Clock, at};
-use crate::connector::{DecodeError, Decoded};
+use crate::connector::{Chunk, DecodeError, Decoded};
 use crate::graph::{SourceElements, SourceProgram, SourceSpec};
 use crate::metrics::{SourceMetrics, add};
 use crate::operator::evaluate;
@@ -34,24 +34,7 @@ pub(crate) async fn decode(
     let Work { partition, partition_name, chunk, carry_in, carry_out, epoch, position, floor } = work;
     let unit = chunk.unit();
     let moment_ms = clock.now_ms();
-    let decoded = at(moment_ms, || chunk.decode().map(|decoded| with_computed(decoded, spec)));
-    // An expression that fails has no row to name: the table is where to look.
-    let mut decoded = match decoded {
-        Ok(Err(error)) => return Err(error.context(format!("a computed column of {}", spec.table))),
-        Ok(Ok(decoded)) => Ok(decoded),
-        Err(error) => Err(error),
-    };
-    let mut made = None;
-    let times = match (&mut decoded, &spec.program, &spec.event_time) {
-        (Ok(decoded), Some(program), _) => {
-            let elements = at(moment_ms, || elements(program.as_ref(), decoded));
-            let SourceElements { elements, times } = elements.map_err(|e| e.context(format!("{}", spec.table)))?;
-            made = Some(EventBatch::of_elements(elements));
-            times.map(Times::of_elements)
-        }
-        (Ok(decoded), None, Some(event_time)) => Some(Times::of(event_time, &decoded.rows)?),
-        _ => None,
-    };
+    let Made { decoded, elements: made, times } = make(chunk, spec, moment_ms)?;
     let before = carry_in.await.map_err(|_| Error::closed("the chunk before this one has failed"))?;
     let before = Carry { watermark: before.watermark.max(floor), ..before };
     let decoded = decoded.map_err(|e| locate(e, &spec.table, &partition_name, unit, before.offset))?;
@@ -79,6 +62,37 @@ pub(crate) async fn decode(
     Ok(DecodedChunk { rows, rejected, moment_ms })
 }
 
+/// What a chunk holds, apart from what came before it.
+pub(crate) struct Made {
+    pub(crate) decoded: Result<Decoded, DecodeError>,
+    /// What a program has made of the rows.
+    pub(crate) elements: Option<EventBatch>,
+    times: Option<Times>,
+}
+
+/// Decodes a chunk at a present moment (milliseconds since 1970).
+pub(crate) fn make(chunk: Box<dyn Chunk>, spec: &SourceSpec, moment_ms: i64) -> Result<Made> {
+    let decoded = at(moment_ms, || chunk.decode().map(|decoded| with_computed(decoded, spec)));
+    // An expression that fails has no row to name: the table is where to look.
+    let mut decoded = match decoded {
+        Ok(Err(error)) => return Err(error.context(format!("a computed column of {}", spec.table))),
+        Ok(Ok(decoded)) => Ok(decoded),
+        Err(error) => Err(error),
+    };
+    let mut made = None;
+    let times = match (&mut decoded, &spec.program, &spec.event_time) {
+        (Ok(decoded), Some(program), _) => {
+            let elements = at(moment_ms, || elements(program.as_ref(), decoded));
+            let SourceElements { elements, times } = elements.map_err(|e| e.context(format!("{}", spec.table)))?;
+            made = Some(EventBatch::of_elements(elements));
+            times.map(Times::of_elements)
+        }
+        (Ok(decoded), None, Some(event_time)) => Some(Times::of(event_time, &decoded.rows)?),
+        _ => None,
+    };
+    Ok(Made { decoded, elements: made, times })
+}
+
 /// What a program makes of a chunk, of which only what is counted is left.
 fn elements(program: &dyn SourceProgram, decoded: &mut Decoded) -> Result<SourceElements> {
     let rest = Decoded {
@@ -101,7 +115,7 @@ fn with_computed(decoded: Decoded, spec: &SourceSpec) -> Result<Decoded> {
 }
 
 /// Says where a row stands that can't be decoded, and what to do if nothing better is known.
-fn locate(e: DecodeError, table: &str, partition: &str, unit: &str, first_offset: u64) -> Error {
+pub(crate) fn locate(e: DecodeError, table: &str, partition: &str, unit: &str, first_offset: u64) -> Error {
     let DecodeError { offset, error } = e;
     let error = error.context(format!("{partition}, {unit} {}", first_offset + offset + 1));
     if error.hint_text().is_some() || error.kind() != ErrorKind::Data {

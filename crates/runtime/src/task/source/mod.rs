@@ -22,9 +22,10 @@ mod rejected;
 mod worker;
 
 pub(crate) use clocks::Clocks;
-pub(crate) use decode::decode;
+pub(crate) use decode::{Made, decode, locate, make};
 pub(crate) use plan::{Position, Reached, SourcePlan, Step};
 pub(crate) use progress::Resumed;
 pub(crate) use reader::read;
+pub(crate) use rejected::rejected_rows;
 pub use rejected::rejected_schema;
 pub(crate) use worker::{Worker, work};

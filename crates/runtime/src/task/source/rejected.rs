@@ -27,7 +27,7 @@ pub fn rejected_schema() -> SchemaRef {
 }
 
 /// Rows of [`rejected_schema`], for a chunk of `partition` that begins at `first_offset`.
-pub(super) fn rejected_rows(rejected: &[Rejected], partition: &str, first_offset: u64) -> Result<EventBatch> {
+pub(crate) fn rejected_rows(rejected: &[Rejected], partition: &str, first_offset: u64) -> Result<EventBatch> {
     let text = |r: &Rejected| String::from_utf8_lossy(&r.record).into_owned();
     let columns: Vec<ArrayRef> = vec![
         Arc::new(StringViewArray::from_iter_values(rejected.iter().map(text))),

@@ -1,0 +1,150 @@
+//! One attempt at a part: its rows go through the operators of the task, and what these send is kept.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tidemill_core::{Error, ErrorKind, EventBatch, Result, Watermark};
+
+use super::Failure;
+use super::shuffle::{Merge, PartWriter, Written};
+use super::split::{Place, Split};
+use crate::clock::{Clock, JobClock};
+use crate::exchange::{EdgeSender, Keep};
+use crate::graph::{Head, SourceSpec, TaskSpec, source_slot};
+use crate::metrics::{SourceMetrics, add};
+use crate::operator::Port;
+use crate::task::chain::Chain;
+use crate::task::source::{Made, locate, make, rejected_rows};
+
+/// What the attempts of a run share.
+#[derive(Clone)]
+pub(super) struct Setting {
+    pub(super) batch_rows: usize,
+    pub(super) stopped: Arc<AtomicBool>,
+    pub(super) clock: Arc<JobClock>,
+}
+
+/// Where an attempt's rows come from.
+pub(super) enum Input {
+    /// Chunks that have just been read.
+    Read(Split),
+    /// Chunks that were read before.
+    ReadAgain(Place),
+    /// What the stages before have left.
+    Left(Box<dyn FnOnce() -> Result<Merge, Failure> + Send>),
+}
+
+/// Runs a part from its beginning to its end.
+pub(super) async fn attempt(
+    task: &TaskSpec,
+    input: Input,
+    writer: PartWriter,
+    setting: &Setting,
+) -> Result<Written, Failure> {
+    let writer = Arc::new(Mutex::new(writer));
+    let keeper = Arc::clone(&writer) as Arc<Mutex<dyn Keep>>;
+    let edges = (0..task.edges.len()).map(|edge| EdgeSender::Keeper(Arc::clone(&keeper), edge)).collect();
+    let (stopped, clock) = (Arc::clone(&setting.stopped), Arc::clone(&setting.clock));
+    let chain = Chain::new(task, edges, stopped, None, clock)?;
+    let mut work = Work { chain, setting };
+    let slots = match (input, &task.head) {
+        (Input::Read(split), Head::Source(spec, metrics)) => {
+            work.chunks(split, spec, Some(metrics)).await?;
+            1
+        }
+        (Input::ReadAgain(place), Head::Source(spec, _)) => {
+            let split = place.read(spec, setting.batch_rows).await?;
+            work.chunks(split, spec, None).await?;
+            1
+        }
+        (Input::Left(open), _) => {
+            work.chain.in_order();
+            work.merge(open()?, task.head_targets.len()).await?;
+            task.head_targets.len()
+        }
+        _ => return Err(Error::internal("a task is given chunks that has no source").into()),
+    };
+    work.end(slots).await?;
+    let written = writer.lock().unwrap_or_else(PoisonError::into_inner).finish();
+    Ok(written?)
+}
+
+struct Work<'a> {
+    chain: Chain,
+    setting: &'a Setting,
+}
+
+impl Work<'_> {
+    /// `metrics`: who counts the rows, if they are not counted yet.
+    async fn chunks(&mut self, split: Split, spec: &SourceSpec, metrics: Option<&Arc<SourceMetrics>>) -> Result<()> {
+        let Split { place, chunks } = split;
+        let mut offset = 0;
+        for chunk in chunks {
+            let (unit, moment_ms) = (chunk.unit(), self.setting.clock.now_ms());
+            let Made { decoded, elements, .. } = make(chunk, spec, moment_ms)?;
+            let decoded = match decoded {
+                Ok(decoded) => decoded,
+                Err(e) => {
+                    let before = place.first_offset(spec, self.setting.batch_rows).await?;
+                    return Err(locate(e, &spec.table, &place.partition, unit, before + offset));
+                }
+            };
+            if let Some(metrics) = metrics {
+                add(&metrics.rows, decoded.rows.num_rows());
+                add(&metrics.rejected, decoded.rejected.len());
+            }
+            if !decoded.rejected.is_empty() {
+                let before = place.first_offset(spec, self.setting.batch_rows).await?;
+                let rejected = rejected_rows(&decoded.rejected, &place.partition, before + offset)?;
+                self.chain.data(source_slot(Port::REJECTED), rejected)?;
+            }
+            offset += decoded.offset_count;
+            self.rows(moment_ms, elements.unwrap_or_else(|| EventBatch::append(decoded.rows))).await?;
+        }
+        Ok(())
+    }
+
+    async fn merge(&mut self, mut merge: Merge, slots: usize) -> Result<(), Failure> {
+        while let Some((batch, time)) = merge.next()? {
+            self.rows(self.setting.clock.now_ms(), batch).await?;
+            // What comes next happened then, or later.
+            if let Some(time) = time {
+                self.watermark(slots, Watermark(time.saturating_sub(1))).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn rows(&mut self, moment_ms: i64, batch: EventBatch) -> Result<()> {
+        for offset in (0..batch.num_rows()).step_by(self.setting.batch_rows) {
+            let rows = self.setting.batch_rows.min(batch.num_rows() - offset);
+            self.chain.data_at(moment_ms, 0, batch.slice(offset, rows))?;
+            self.step().await?;
+        }
+        Ok(())
+    }
+
+    async fn watermark(&mut self, slots: usize, watermark: Watermark) -> Result<()> {
+        for slot in 0..slots {
+            self.chain.watermark(slot, watermark).await?;
+        }
+        self.step().await
+    }
+
+    /// Lets timers and other tasks have their turn.
+    async fn step(&mut self) -> Result<()> {
+        if self.setting.stopped.load(Ordering::Relaxed) {
+            return Err(Error::new(ErrorKind::Closed, "the run is stopped"));
+        }
+        self.chain.on_timer()?;
+        self.chain.send().await?;
+        tokio::task::yield_now().await;
+        Ok(())
+    }
+
+    async fn end(mut self, slots: usize) -> Result<()> {
+        self.watermark(slots, Watermark::MAX).await?;
+        self.chain.end()?;
+        self.chain.send().await
+    }
+}

@@ -1,0 +1,365 @@
+//! Runs the stages in their order: which part is next, what is tried again, and who gets what was made.
+
+use std::any::Any;
+use std::collections::{BTreeMap, VecDeque};
+use std::future::pending;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use tidemill_core::{Epoch, Error, EventBatch, Result, Watermark};
+use tokio::task::JoinSet;
+use tokio::time::{MissedTickBehavior, interval};
+
+use super::attempt::{Input, Setting, attempt};
+use super::shuffle::{Merge, PartId, PartWriter, Shuffle, Source, Written};
+use super::split::{Place, Split, Splits};
+use super::stragglers::Stragglers;
+use super::{BatchOptions, BatchOutcome, Failure, ReExecution};
+use crate::clock::JobClock;
+use crate::connector::Sink;
+use crate::exchange::{ElementCodec, Partitioning};
+use crate::graph::{Head, JobGraph};
+use crate::metrics::Metrics;
+
+/// How many buckets the rows of a stage are dealt to. What runs again after a failure, and the state that is in memory at
+/// once, is this part of the whole.
+const BUCKETS: usize = 32;
+
+/// How often somebody looks for stragglers.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// How many parts may be done before one that comes before them, where a sink waits for that one.
+const AHEAD: usize = 64;
+
+/// The one epoch of a batch.
+const EPOCH: Epoch = Epoch(1);
+
+/// A batch that is running.
+pub(super) struct Driver {
+    graph: Arc<JobGraph>,
+    options: BatchOptions,
+    setting: Setting,
+    shuffle: Arc<Shuffle>,
+    /// By task.
+    sinks: BTreeMap<usize, Box<dyn Sink>>,
+    /// By task, the number of its parts, once it is done or if it is known.
+    parts: Vec<usize>,
+    /// Of sources, where each split is.
+    places: BTreeMap<PartId, Place>,
+    failed: BTreeMap<PartId, usize>,
+    outcome: Told,
+    metrics: Metrics,
+}
+
+/// What is told at the end.
+#[derive(Default)]
+struct Told {
+    re_executed: Vec<ReExecution>,
+    stragglers: Vec<super::Straggler>,
+}
+
+/// What an attempt has come to.
+type Attempted = (PartId, Result<Written, Failure>);
+
+/// The parts of one stage.
+#[derive(Default)]
+struct Stage {
+    running: JoinSet<Attempted>,
+    again: VecDeque<PartId>,
+    /// The next that is new.
+    next: usize,
+    done: usize,
+    stragglers: Stragglers,
+    /// What sinks are given when all before it is done, by part.
+    waiting: BTreeMap<usize, Vec<(usize, EventBatch)>>,
+    /// The first part that sinks have not got.
+    turn: usize,
+}
+
+impl Driver {
+    pub(super) fn open(mut graph: JobGraph, options: BatchOptions) -> Result<Self> {
+        let mut sinks = BTreeMap::new();
+        for (number, task) in graph.tasks.iter().enumerate() {
+            if let Head::Sink(factory) = &task.head {
+                sinks.insert(number, factory.open()?);
+            }
+        }
+        let clock = Arc::new(JobClock::new(Arc::clone(&options.clock)));
+        let setting =
+            Setting { batch_rows: options.batch_rows.max(1), stopped: Arc::new(AtomicBool::new(false)), clock };
+        let shuffle = Arc::new(Shuffle::new(options.shuffle_memory, options.shuffle_folder.clone()));
+        let parts = (0..graph.tasks.len()).map(|task| parts_of(&graph, task)).collect();
+        let metrics = std::mem::take(&mut graph.metrics);
+        let (places, failed, outcome) = (BTreeMap::new(), BTreeMap::new(), Told::default());
+        Ok(Self { graph: Arc::new(graph), options, setting, shuffle, sinks, parts, places, failed, outcome, metrics })
+    }
+
+    /// True if it was stopped.
+    pub(super) async fn run(&mut self, stop: impl Future<Output = ()>) -> Result<bool> {
+        let mut stop = std::pin::pin!(stop);
+        for task in 0..self.graph.tasks.len() {
+            if matches!(self.graph.tasks[task].head, Head::Sink(_)) {
+                continue;
+            }
+            let stopped = tokio::select! {
+                biased;
+                () = &mut stop => true,
+                done = self.stage(task) => done.map(|()| false)?,
+            };
+            if stopped {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Commits, or takes back.
+    pub(super) async fn close(mut self, ended: Result<bool>) -> Result<BatchOutcome> {
+        self.setting.stopped.store(true, Ordering::Relaxed);
+        let ended = match ended {
+            Ok(false) => self.commit().await.map(|()| false),
+            other => other,
+        };
+        if !matches!(ended, Ok(false)) {
+            for sink in self.sinks.values_mut() {
+                if let Err(abort) = sink.abort().await {
+                    let also = format!("also, what was staged could not be taken back: {abort}");
+                    return Err(ended.err().unwrap_or_else(|| Error::closed("the run was stopped")).hint(also));
+                }
+            }
+        }
+        let stopped = ended?;
+        let Told { re_executed, stragglers } = self.outcome;
+        let spilled_bytes = self.shuffle.spilled_bytes();
+        Ok(BatchOutcome { stopped, re_executed, stragglers, spilled_bytes, metrics: self.metrics })
+    }
+
+    async fn commit(&mut self) -> Result<()> {
+        for sink in self.sinks.values_mut() {
+            sink.progress(Watermark::MAX).await?;
+            sink.prepare(EPOCH).await?;
+        }
+        for sink in self.sinks.values_mut() {
+            sink.commit(EPOCH).await?;
+        }
+        Ok(())
+    }
+
+    /// Runs all parts of a task.
+    async fn stage(&mut self, task: usize) -> Result<()> {
+        let mut splits = match &self.graph.tasks[task].head {
+            Head::Source(spec, _) => Some(Splits::new(spec.clone(), self.setting.batch_rows)),
+            _ => None,
+        };
+        let mut stage = Stage::default();
+        let mut looks = interval(LOOK);
+        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut reading_failed = 0;
+        loop {
+            while stage.running.len() < self.options.parallelism
+                && let Some(part) = stage.again.pop_front()
+            {
+                let input = self.input(part)?;
+                self.begin(&mut stage, part, input);
+            }
+            let room = stage.running.len() < self.options.parallelism && stage.next < stage.turn + AHEAD;
+            if splits.is_none() && room && stage.next < self.parts[task] {
+                let part = PartId { task, part: stage.next };
+                stage.next += 1;
+                let input = self.input(part)?;
+                self.begin(&mut stage, part, input);
+                continue;
+            }
+            if stage.running.is_empty() && splits.is_none() && stage.done == self.parts[task] {
+                return Ok(());
+            }
+            tokio::select! {
+                biased;
+                Some(joined) = stage.running.join_next() => {
+                    let (part, attempted) = joined.map_err(|e| Error::internal(format!("an attempt is lost: {e}")))?;
+                    self.ended(&mut stage, part, attempted).await?;
+                }
+                split = next_split(&mut splits), if room && splits.is_some() => match split {
+                    Ok(Some(split)) => {
+                        reading_failed = 0;
+                        let part = PartId { task, part: stage.next };
+                        stage.next += 1;
+                        self.places.insert(part, split.place.clone());
+                        self.begin(&mut stage, part, Input::Read(split));
+                    }
+                    Ok(None) => {
+                        self.parts[task] = stage.next;
+                        splits = None;
+                    }
+                    Err(error) => {
+                        reading_failed += 1;
+                        let part = PartId { task, part: stage.next };
+                        self.failed_at(part, reading_failed, error)?;
+                    }
+                },
+                _ = looks.tick() => self.look(&mut stage, task, splits.is_none()),
+            }
+        }
+    }
+
+    fn look(&mut self, stage: &mut Stage, task: usize, all_known: bool) {
+        if !all_known {
+            return;
+        }
+        let name = &self.graph.tasks[task].name;
+        for straggler in stage.stragglers.look(name, self.parts[task], Instant::now()) {
+            if let Some(listener) = &self.options.on_straggler {
+                (listener.0)(&straggler);
+            }
+            self.outcome.stragglers.push(straggler);
+        }
+    }
+
+    fn begin(&self, stage: &mut Stage, part: PartId, input: Input) {
+        stage.stragglers.begun(part.part, Instant::now());
+        stage.running.spawn(self.attempt(part, input).map(move |written| (part, written)));
+    }
+
+    async fn ended(&mut self, stage: &mut Stage, part: PartId, attempted: Result<Written, Failure>) -> Result<()> {
+        stage.stragglers.ended(part.part, attempted.is_ok(), Instant::now());
+        match attempted {
+            Ok(Written { left, for_sinks }) => {
+                self.shuffle.put(part, left);
+                stage.done += 1;
+                stage.waiting.insert(part.part, for_sinks);
+                while let Some(for_sinks) = stage.waiting.remove(&stage.turn) {
+                    stage.turn += 1;
+                    self.write(part.task, for_sinks).await?;
+                }
+            }
+            Err(Failure::Failed(error)) => {
+                self.failed(part, error)?;
+                stage.again.push_back(part);
+            }
+            Err(Failure::Lost(lost, error)) => {
+                self.make_again(lost, error).await?;
+                stage.again.push_back(part);
+            }
+        }
+        Ok(())
+    }
+
+    async fn write(&mut self, task: usize, for_sinks: Vec<(usize, EventBatch)>) -> Result<()> {
+        for (edge, batch) in for_sinks {
+            let to = self.graph.tasks[task].edges[edge].to_task;
+            let sink = self.sinks.get_mut(&to).ok_or_else(|| Error::internal("a sink is not open"))?;
+            sink.write(&batch).await?;
+        }
+        Ok(())
+    }
+
+    /// What a part had left can't be read: it is run again, and if need be what it read itself.
+    fn make_again(&mut self, lost: PartId, error: Error) -> BoxFuture<'_, Result<()>> {
+        async move {
+            self.failed(lost, error)?;
+            loop {
+                let input = self.input(lost)?;
+                match self.attempt(lost, input).await {
+                    // Sinks have what it made for them.
+                    Ok(Written { left, .. }) => {
+                        self.shuffle.put(lost, left);
+                        return Ok(());
+                    }
+                    Err(Failure::Lost(before, error)) => self.make_again(before, error).await?,
+                    Err(Failure::Failed(error)) => self.failed(lost, error)?,
+                }
+            }
+        }
+        .boxed()
+    }
+
+    fn failed(&mut self, part: PartId, error: Error) -> Result<()> {
+        let failed = self.failed.entry(part).or_default();
+        *failed += 1;
+        let times = *failed;
+        self.failed_at(part, times, error)
+    }
+
+    /// Notes that a part is tried again, unless it has failed too often.
+    fn failed_at(&mut self, part: PartId, times: usize, error: Error) -> Result<()> {
+        if times >= self.options.attempts {
+            return Err(match times {
+                1 => error,
+                _ => error.context(format!("in {times} attempts, the last time")),
+            });
+        }
+        let task = Arc::clone(&self.graph.tasks[part.task].name);
+        self.outcome.re_executed.push(ReExecution { task, part: part.part, error });
+        Ok(())
+    }
+
+    /// What a part reads, from its beginning.
+    fn input(&self, part: PartId) -> Result<Input> {
+        if let Some(place) = self.places.get(&part) {
+            return Ok(Input::ReadAgain(place.clone()));
+        }
+        let (sources, codec) = self.sources(part.task)?;
+        let (bucket, batch_rows) = (part.part, self.setting.batch_rows);
+        Ok(Input::Left(Box::new(move || Merge::open(sources, bucket, codec, batch_rows))))
+    }
+
+    /// What has been left for a task, edge by edge.
+    fn sources(&self, task: usize) -> Result<(Vec<Source>, Option<Arc<dyn ElementCodec>>)> {
+        let (mut sources, mut codec) = (vec![], None);
+        for (from, of) in self.graph.tasks.iter().enumerate().take(task) {
+            for (edge, spec) in of.edges.iter().enumerate().filter(|(_, edge)| edge.to_task == task) {
+                if let Partitioning::Elements(keys) = &spec.partitioning {
+                    codec = Some(Arc::clone(keys) as Arc<dyn ElementCodec>);
+                }
+                let for_all = matches!(spec.partitioning, Partitioning::Broadcast);
+                for part in (0..self.parts[from]).map(|part| PartId { task: from, part }) {
+                    let left = self.shuffle.get(part).ok_or_else(|| Error::internal("a part is not done"))?;
+                    sources.push(Source { part, left, edge, for_all });
+                }
+            }
+        }
+        Ok((sources, codec))
+    }
+
+    fn attempt(&self, part: PartId, input: Input) -> impl Future<Output = Result<Written, Failure>> + Send + 'static {
+        let (graph, setting) = (Arc::clone(&self.graph), self.setting.clone());
+        let edges = graph.tasks[part.task].edges.iter().map(|edge| match graph.tasks[edge.to_task].head {
+            Head::Sink(_) => None,
+            // One copy is enough.
+            _ if matches!(edge.partitioning, Partitioning::Broadcast) => Some((edge.partitioning.clone(), 1)),
+            _ => Some((edge.partitioning.clone(), self.parts[edge.to_task])),
+        });
+        let writer = PartWriter::new(Arc::clone(&self.shuffle), edges.collect());
+        async move {
+            let attempted = AssertUnwindSafe(attempt(&graph.tasks[part.task], input, writer, &setting));
+            attempted.catch_unwind().await.unwrap_or_else(|panic| Err(Failure::Failed(panicked(panic.as_ref()))))
+        }
+    }
+}
+
+/// How many parts a task has, where that is known before it begins.
+fn parts_of(graph: &JobGraph, task: usize) -> usize {
+    let mut into = graph.tasks.iter().flat_map(|task| &task.edges).filter(|edge| edge.to_task == task);
+    match &graph.tasks[task].head {
+        Head::Edges if into.all(|edge| matches!(edge.partitioning, Partitioning::Gather)) => 1,
+        Head::Edges => BUCKETS,
+        Head::Source(..) | Head::Sink(_) => 0,
+    }
+}
+
+async fn next_split(splits: &mut Option<Splits>) -> Result<Option<Split>> {
+    match splits {
+        Some(splits) => splits.next().await,
+        None => pending().await,
+    }
+}
+
+/// What a program's own code does is an error already: this is ours.
+fn panicked(panic: &(dyn Any + Send)) -> Error {
+    let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
+    Error::internal(format!("a task panicked: {}", text.unwrap_or("no message")))
+}
