@@ -1,7 +1,10 @@
 //! A program's own code may panic: that is an error of the program, and names the step.
 
 use std::any::Any;
+use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::task::Poll;
 
 use tidemill_core::{Error, Result};
 
@@ -18,6 +21,16 @@ pub(crate) fn guarded<R>(step: &str, work: impl FnOnce() -> R) -> Result<R> {
 /// The same for work that can fail: its error names the step, too.
 pub(crate) fn in_step(step: &str, work: impl FnOnce() -> Result<()>) -> Result<()> {
     guarded(step, work)?.map_err(|e| e.context(format!("the step '{step}'")))
+}
+
+/// Awaits what a step of the program does.
+pub(crate) async fn guarded_future<F: Future>(step: &str, work: F) -> Result<F::Output> {
+    let mut work = pin!(work);
+    poll_fn(|context| match guarded(step, || work.as_mut().poll(context)) {
+        Ok(poll) => poll.map(Ok),
+        Err(panicked) => Poll::Ready(Err(panicked)),
+    })
+    .await
 }
 
 fn message(panic: &(dyn Any + Send)) -> &str {

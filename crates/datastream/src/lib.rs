@@ -3,8 +3,8 @@
 //!
 //! ```text
 //! Environment ─► DataStream<T> ─ key_by ─► KeyedStream<K, T> ─ process ─────────────► DataStream<Out>
-//!                 map · filter ·            │                                           ▲
-//!                 flat_map · union          └─ window ─► WindowedStream ─ aggregate · reduce · process
+//!                 map · filter · flat_map   │                                           ▲
+//!                 async_map · union         └─ window ─► WindowedStream ─ aggregate · reduce · process
 //! ```
 //!
 //! **Owns** the streams, the functions that programs write, and the harness that tests them.
@@ -13,6 +13,7 @@
 
 mod broadcast;
 mod codec;
+mod async_io;
 mod collector;
 mod connected;
 mod data_stream;
@@ -38,6 +39,7 @@ pub use broadcast::{
     BroadcastConnectedStream, BroadcastContext, BroadcastState, BroadcastStates, BroadcastStream,
     KeyedBroadcastProcessFunction,
 };
+pub use async_io::{AsyncOptions, AsyncRetryStrategy};
 pub use collector::Collector;
 pub use connected::{ConnectedStreams, Either, KeyedCoProcessFunction};
 pub use data_stream::DataStream;

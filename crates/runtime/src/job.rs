@@ -19,6 +19,7 @@ use tokio::time::{Interval, MissedTickBehavior, interval};
 use crate::clock::Clock;
 use crate::graph::JobGraph;
 use crate::metrics::Metrics;
+use crate::task::ending::Ending;
 use durability::Checkpoints;
 pub use durability::Durability;
 use epochs::{Action, Epochs, Event};
@@ -130,6 +131,7 @@ pub async fn run(graph: JobGraph, options: RunOptions, stop: impl Future<Output 
             () = &mut stop, if !stopped => {
                 stopped = true;
                 checkpoints.hurry();
+                job.ends(Ending::Wanted);
                 Some(Event::Stop)
             },
             () = tick(&mut ticks), if !stopped => Some(Event::Tick),

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures::future::{BoxFuture, OptionFuture, try_join_all};
 use tidemill_core::{Epoch, Error, ErrorKind, Result};
 use tidemill_state::State;
 use tidemill_state::checkpoint::Owner;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinError, JoinSet, spawn_blocking};
 
 use super::Settings;
@@ -24,6 +23,7 @@ use crate::graph::{Head, JobGraph, SourceSpec, TaskSpec};
 use crate::key_groups::Spill;
 use crate::metrics::{SourceMetrics, count};
 use crate::task::chain::Chain;
+use crate::task::ending::Ending;
 use crate::task::sink::Command;
 use crate::task::source::{Clocks, Reached, Resumed, SourcePlan, Worker};
 use crate::task::{Progress, Reporter, process, sink, source};
@@ -39,8 +39,8 @@ pub(super) struct Job {
     sinks: BTreeMap<usize, mpsc::UnboundedSender<Command>>,
     /// Of each subtask, whose its state is.
     owners: Vec<Vec<Owner>>,
-    /// Tasks look at this between steps that may be many.
-    stopped: Arc<AtomicBool>,
+    /// Tasks look at this where they would wait, or have many steps to do.
+    ending: watch::Sender<Ending>,
     durable: bool,
     /// The last epoch of the run that this one continues.
     first: Epoch,
@@ -60,7 +60,7 @@ impl Job {
             sources: vec![],
             sinks: BTreeMap::new(),
             owners: vec![],
-            stopped: Arc::default(),
+            ending: watch::Sender::default(),
             durable,
             first,
             restored,
@@ -112,7 +112,7 @@ impl Job {
         match action {
             Action::Begin(epoch) => self.sources.iter().for_each(|(_, plan)| plan.begin_epoch(epoch)),
             Action::BeginLast(epoch) => {
-                self.stopped.store(true, Ordering::Relaxed);
+                self.ends(Ending::Stopped);
                 self.sources.iter().for_each(|(_, plan)| plan.begin_last_epoch(epoch));
             }
             Action::StopSources => self.stop(),
@@ -137,6 +137,7 @@ impl Job {
     /// Something has failed: the first cause is what the user hears.
     pub(super) fn fail(&self, error: Error, failure: &mut Option<Error>) {
         if failure.is_none() {
+            self.ends(Ending::Failed);
             self.stop();
             self.tell_sinks(if self.durable { Command::Leave } else { Command::Abort });
         }
@@ -158,8 +159,13 @@ impl Job {
         }
     }
 
+    /// Tells tasks that the run ends before its input does.
+    pub(super) fn ends(&self, ending: Ending) {
+        self.ending.send_if_modified(|told| std::mem::replace(told, ending.max(*told)) < ending);
+    }
+
     fn stop(&self) {
-        self.stopped.store(true, Ordering::Relaxed);
+        self.ends(Ending::Stopped);
         self.sources.iter().for_each(|(_, plan)| plan.stop());
     }
 
@@ -289,7 +295,7 @@ impl Job {
     }
 
     fn chain(&self, task: &TaskSpec, spill: Option<&Spill>, edges: Vec<EdgeSender>) -> Result<Chain> {
-        Chain::new(task, edges, Arc::clone(&self.stopped), spill, Arc::clone(&self.clock))
+        Chain::new(task, edges, self.ending.subscribe(), spill, Arc::clone(&self.clock))
     }
 }
 

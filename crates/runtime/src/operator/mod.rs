@@ -8,6 +8,7 @@ mod identity;
 pub(crate) mod noted;
 pub(crate) mod pages;
 mod pre_top_n;
+mod requests;
 mod restored;
 mod row_watermark;
 mod top_n;
@@ -20,6 +21,7 @@ pub(crate) use derivation::without_places;
 pub use derivation::{Derivation, DerivedColumn};
 pub use identity::WithIdentity;
 pub use pre_top_n::PreTopN;
+pub use requests::{Request, Requests};
 pub(crate) use restored::fitting;
 pub use row_watermark::{WithRowWatermark, watermark_column};
 pub use top_n::{TopN, TopNSpec};
@@ -124,6 +126,11 @@ pub trait Operator: Send {
     fn on_timer(&mut self, now: Instant, out: &mut Output) -> Result<()> {
         let _ = (now, out);
         Ok(())
+    }
+
+    /// Its requests to something outside; `None`: it makes none, now and later.
+    fn requests(&mut self) -> Option<&mut dyn Requests> {
+        None
     }
 
     /// The cut `epoch` has reached this operator on all its inputs.

@@ -1,13 +1,17 @@
 //! Operators that run in one task: rows pass from one to the next by function call.
 
-use std::collections::VecDeque;
+mod waiting;
+
+use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use tidemill_core::{Epoch, EventBatch, Result, Watermark};
 use tidemill_state::{State, StateChanges};
+use tokio::sync::watch;
 
+use super::ending::Ending;
+use super::under_way::UnderWay;
 use crate::clock::{Clock, JobClock, at};
 use crate::exchange::{EdgeSender, Message};
 use crate::graph::{Target, TaskSpec};
@@ -32,9 +36,9 @@ pub(crate) struct Chain {
     /// What waits to be sent. Operators can't wait for a channel, so the task sends after each step.
     pending: Vec<(usize, Message)>,
     /// Nodes that have not yet emitted all that their watermark completes.
-    unfinished: VecDeque<usize>,
-    /// The run was stopped: what would take long is left.
-    stopped: Arc<AtomicBool>,
+    unfinished: BTreeSet<usize>,
+    /// The requests of its nodes.
+    under_way: UnderWay,
     /// Whether snapshots are kept.
     durable: bool,
     /// A step happens at one moment of it.
@@ -42,11 +46,12 @@ pub(crate) struct Chain {
 }
 
 impl Chain {
-    /// `spill`: what becomes of keyed state for which there is no memory; then it is kept by key group.
+    /// `spill`: what becomes of keyed state for which there is no memory; then it is kept by key group. `ending`: whether the
+    /// run is to end before its input does.
     pub(crate) fn new(
         task: &TaskSpec,
         edges: Vec<EdgeSender>,
-        stopped: Arc<AtomicBool>,
+        ending: watch::Receiver<Ending>,
         spill: Option<&Spill>,
         clock: Arc<JobClock>,
     ) -> Result<Self> {
@@ -68,8 +73,16 @@ impl Chain {
             });
         }
         let head_targets = task.head_targets.clone();
-        let (pending, unfinished) = (vec![], VecDeque::new());
-        Ok(Self { nodes, head_targets, edges, pending, unfinished, stopped, durable: false, clock })
+        Ok(Self {
+            nodes,
+            head_targets,
+            edges,
+            pending: vec![],
+            unfinished: BTreeSet::new(),
+            under_way: UnderWay::new(ending),
+            durable: false,
+            clock,
+        })
     }
 
     /// From now on operators say what changes in their state, from what `states` says of each.
@@ -131,26 +144,12 @@ impl Chain {
         Ok(())
     }
 
-    /// The source or an edge has reached a watermark. What it completes is sent as it is made, so that
-    /// a watermark which completes a great many windows neither fills the memory nor holds a stop up.
+    /// The source or an edge has reached a watermark.
     pub(crate) async fn watermark(&mut self, slot: usize, watermark: Watermark) -> Result<()> {
         for target in self.head_targets[slot].clone() {
             at(self.clock.now_ms(), || self.advance(target, watermark))?;
         }
-        self.send().await?;
-        while let Some(&node) = self.unfinished.front() {
-            if self.stopped.load(Ordering::Relaxed) {
-                self.unfinished.clear();
-                break;
-            }
-            at(self.clock.now_ms(), || self.complete(node, self.nodes[node].watermark))?;
-            if !self.nodes[node].operator.unfinished() {
-                self.unfinished.pop_front();
-            }
-            self.send().await?;
-            tokio::task::yield_now().await;
-        }
-        Ok(())
+        self.send().await
     }
 
     /// Lets a node emit what its watermark completes, and passes the watermark on behind all of that.
@@ -193,15 +192,15 @@ impl Chain {
         }
         state.watermark = minimum;
         self.complete(node, minimum)?;
-        if self.nodes[node].operator.unfinished() && !self.unfinished.contains(&node) {
-            self.unfinished.push_back(node);
+        if self.nodes[node].operator.unfinished() {
+            self.unfinished.insert(node);
         }
         Ok(())
     }
 
     /// The cut has reached every input of the task. What has changed, by operator.
-    pub(crate) fn barrier(&mut self, epoch: Epoch) -> Result<Vec<StateChanges>> {
-        self.each(|operator, out| operator.on_barrier(epoch, out))?;
+    pub(crate) async fn barrier(&mut self, epoch: Epoch) -> Result<Vec<StateChanges>> {
+        self.in_turn(|operator, out| operator.on_barrier(epoch, out)).await?;
         self.tell_all_edges(&Message::Barrier(epoch));
         self.changes()
     }
@@ -225,14 +224,14 @@ impl Chain {
 
     /// Calls all operators, and passes on what each emits before the next is called.
     fn each(&mut self, call: impl Fn(&mut dyn Operator, &mut Output) -> Result<()>) -> Result<()> {
-        at(self.clock.now_ms(), || {
-            (0..self.nodes.len()).try_for_each(|node| {
-                let mut out = Output::default();
-                call(self.nodes[node].operator.as_mut(), &mut out)?;
-                self.emitted(node, out)?;
-                self.tell_reached(node)
-            })
-        })
+        at(self.clock.now_ms(), || (0..self.nodes.len()).try_for_each(|node| self.call(node, &call)))
+    }
+
+    fn call(&mut self, node: usize, call: impl Fn(&mut dyn Operator, &mut Output) -> Result<()>) -> Result<()> {
+        let mut out = Output::default();
+        call(self.nodes[node].operator.as_mut(), &mut out)?;
+        self.emitted(node, out)?;
+        self.tell_reached(node)
     }
 
     /// When the first timer of an operator is due.
@@ -245,16 +244,17 @@ impl Chain {
         if self.timer().is_none() {
             return Ok(());
         }
-        let now = Instant::now();
-        self.each(|operator, out| match operator.timer() {
-            Some(due) if due <= now => operator.on_timer(now, out),
-            _ => Ok(()),
+        self.each(|operator, out| {
+            // One that goes by the clock says when from now on: so it is asked before the time is looked at.
+            let timer = operator.timer();
+            let now = Instant::now();
+            if timer.is_some_and(|due| due <= now) { operator.on_timer(now, out) } else { Ok(()) }
         })
     }
 
     /// Nothing follows. What has changed, by operator.
-    pub(crate) fn end(&mut self) -> Result<Vec<StateChanges>> {
-        self.pause()?;
+    pub(crate) async fn end(&mut self) -> Result<Vec<StateChanges>> {
+        self.in_turn(|operator, out| operator.on_pause(out)).await?;
         self.tell_all_edges(&Message::End);
         self.changes()
     }
@@ -262,12 +262,7 @@ impl Chain {
     fn tell_all_edges(&mut self, message: &Message) {
         self.pending.extend((0..self.edges.len()).map(|edge| (edge, message.clone())));
     }
-
-    /// Sends what the last steps produced, and waits where a channel is full.
-    pub(crate) async fn send(&mut self) -> Result<()> {
-        for (edge, message) in self.pending.drain(..) {
-            self.edges[edge].send(message).await?;
-        }
-        Ok(())
-    }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,9 +1,11 @@
 //! The loops that drive operators: one for sources, one for what stands behind an exchange, one for sinks.
 
 pub(crate) mod chain;
+pub(crate) mod ending;
 pub(crate) mod process;
 pub(crate) mod sink;
 pub(crate) mod source;
+mod under_way;
 
 use std::time::{Duration, Instant};
 
@@ -14,16 +16,18 @@ use tokio::time::sleep_until;
 
 /// What `next` gives, unless a timer is due before: then `None`, and `next` must not have lost anything.
 pub(crate) async fn before<T>(timer: Option<Instant>, next: impl Future<Output = T>) -> Option<T> {
-    let due = async {
-        match timer {
-            Some(due) => sleep_until(due.into()).await,
-            None => std::future::pending().await,
-        }
-    };
     tokio::select! {
         biased;
         next = next => Some(next),
-        () = due => None,
+        () = due(timer) => None,
+    }
+}
+
+/// Waits until a timer is due: for ever, if there is none.
+async fn due(timer: Option<Instant>) {
+    match timer {
+        Some(due) => sleep_until(due.into()).await,
+        None => std::future::pending().await,
     }
 }
 

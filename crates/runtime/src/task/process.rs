@@ -5,8 +5,8 @@ use std::time::Instant;
 use futures::FutureExt;
 use tidemill_core::Result;
 
+use super::Reporter;
 use super::chain::Chain;
-use super::{Reporter, before};
 use crate::exchange::{Gate, Received};
 
 pub(crate) async fn run(mut gate: Gate, mut chain: Chain, reporter: Reporter) -> Result<()> {
@@ -16,7 +16,7 @@ pub(crate) async fn run(mut gate: Gate, mut chain: Chain, reporter: Reporter) ->
             None => {
                 chain.pause()?;
                 chain.send().await?;
-                before(chain.timer(), gate.receive()).await
+                chain.next(None, gate.receive()).await?
             }
         };
         match received.transpose()? {
@@ -25,11 +25,11 @@ pub(crate) async fn run(mut gate: Gate, mut chain: Chain, reporter: Reporter) ->
             Some(Received::Watermark { slot, watermark }) => chain.watermark(slot, watermark).await?,
             Some(Received::Barrier(epoch)) => {
                 let begun = Instant::now();
-                let changes = chain.barrier(epoch)?;
+                let changes = chain.barrier(epoch).await?;
                 reporter.passed(epoch, changes, begun);
             }
             Some(Received::End) => {
-                let changes = chain.end()?;
+                let changes = chain.end().await?;
                 chain.send().await?;
                 reporter.ended(changes);
                 return Ok(());

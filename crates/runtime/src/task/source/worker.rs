@@ -12,8 +12,8 @@ use crate::clock::JobClock;
 use crate::graph::{SourceSpec, source_slot};
 use crate::metrics::SourceMetrics;
 use crate::operator::Port;
+use crate::task::Reporter;
 use crate::task::chain::Chain;
-use crate::task::{Reporter, before};
 
 /// What a subtask of a source needs.
 pub(crate) struct Worker {
@@ -32,8 +32,8 @@ pub(crate) async fn work(mut worker: Worker) -> Result<()> {
     let mut position = Position::after(worker.first);
     let mut pulse = worker.spec.processing_time.then(Pulse::new);
     loop {
-        let timer = worker.chain.timer().into_iter().chain(pulse.as_ref().map(Pulse::due)).min();
-        match before(timer, worker.plan.next_step(&mut position)).await {
+        let due = pulse.as_ref().map(Pulse::due);
+        match worker.chain.next(due, worker.plan.next_step(&mut position)).await? {
             None => {}
             Some(Step::Decode(work)) => {
                 let decoded = decode(work, &worker.spec, &worker.plan, &worker.metrics, &*worker.clock).await?;
@@ -45,14 +45,14 @@ pub(crate) async fn work(mut worker: Worker) -> Result<()> {
             Some(Step::Watermark(watermark)) => worker.chain.watermark(0, watermark).await?,
             Some(Step::Barrier(epoch)) => {
                 let begun = Instant::now();
-                let changes = worker.chain.barrier(epoch)?;
+                let changes = worker.chain.barrier(epoch).await?;
                 worker.reporter.passed(epoch, changes, begun);
             }
             Some(Step::End { complete }) => {
                 if complete {
                     worker.chain.watermark(0, Watermark::MAX).await?;
                 }
-                let changes = worker.chain.end()?;
+                let changes = worker.chain.end().await?;
                 worker.chain.send().await?;
                 worker.reporter.ended(changes);
                 return Ok(());
