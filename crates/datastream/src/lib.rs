@@ -11,9 +11,9 @@
 //! **Never** runs anything itself: an [`Environment`] puts a graph of the runtime's together, whose operators these are.
 //! **Start at** [`Environment`], then [`DataStream`], then [`KeyedProcessFunction`].
 
+mod async_io;
 mod broadcast;
 mod codec;
-mod async_io;
 mod collector;
 mod connected;
 mod data_stream;
@@ -35,11 +35,11 @@ mod timed;
 mod watermark_strategy;
 mod window;
 
+pub use async_io::{AsyncOptions, AsyncRetryStrategy};
 pub use broadcast::{
     BroadcastConnectedStream, BroadcastContext, BroadcastState, BroadcastStates, BroadcastStream,
     KeyedBroadcastProcessFunction,
 };
-pub use async_io::{AsyncOptions, AsyncRetryStrategy};
 pub use collector::Collector;
 pub use connected::{ConnectedStreams, Either, KeyedCoProcessFunction};
 pub use data_stream::DataStream;
