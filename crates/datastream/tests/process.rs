@@ -360,3 +360,37 @@ fn timers_of_the_clock_come_when_it_shows_their_time() {
     harness.set_processing_time(5_000).unwrap();
     assert!(harness.take().is_empty());
 }
+
+#[test]
+fn an_element_is_late_whose_own_watermark_has_reached_its_time() {
+    struct Late;
+    impl KeyedProcessFunction<u8, u8> for Late {
+        type Out = bool;
+
+        fn process_element(
+            &mut self,
+            _: &u8,
+            _: u8,
+            context: &mut Context<'_>,
+            out: &mut Collector<bool>,
+        ) -> Result<()> {
+            out.collect(context.late());
+            context.register_event_time_timer(EventTime(8))
+        }
+
+        fn on_timer(&mut self, _: &u8, _: Timer, context: &mut Context<'_>, out: &mut Collector<bool>) -> Result<()> {
+            out.collect(context.late());
+            Ok(())
+        }
+    }
+    let mut harness = TestHarness::new(|key: &u8| *key, |stream| stream.process("late", |_| Ok(Late))).unwrap();
+    harness.push(1, EventTime(5)).unwrap();
+    harness.advance_watermark(Watermark(6)).unwrap();
+    harness.push(1, EventTime(7)).unwrap();
+    assert_eq!(harness.take(), [false, false]);
+    harness.push(1, EventTime(6)).unwrap();
+    harness.push_without_time(1).unwrap();
+    assert_eq!(harness.take(), [true, true]);
+    harness.advance_watermark(Watermark::MAX).unwrap();
+    assert_eq!(harness.take(), [false], "a timer is never late");
+}

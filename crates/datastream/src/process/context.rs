@@ -32,6 +32,21 @@ impl Context<'_> {
         (self.time != i64::MIN).then_some(EventTime(self.time))
     }
 
+    /// The element's own watermark: the highest that followed from the elements before it in its partition. It is a function of
+    /// the input alone, as [`Context::current_watermark`] is not where several partitions meet; that one has not passed it.
+    /// [`Watermark::MIN`] where elements have no time, and in a timer.
+    #[must_use]
+    pub fn element_watermark(&self) -> Watermark {
+        Watermark(self.row_watermark)
+    }
+
+    /// Whether the element has come when its own watermark had reached its time. What is not late comes before the timers of
+    /// its time. An element without a time is late; in a timer nothing is.
+    #[must_use]
+    pub fn late(&self) -> bool {
+        self.row_watermark >= self.time
+    }
+
     /// How far event time has come.
     #[must_use]
     pub fn current_watermark(&self) -> Watermark {
