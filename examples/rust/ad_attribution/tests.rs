@@ -92,6 +92,23 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_batch_gives_what_a_live_run_gives_in_which_nothing_is_late(
+        (views, purchases) in events(), parallelism in 1..4_usize, shuffle_memory in 0..500_u64,
+    ) {
+        let behind = Duration::from_secs(3600);
+        let env = Environment::with(Settings { parallelism, shuffle_memory, ..Settings::default() });
+        let Told { attributed, late } = attribute(env.from_iter(views.clone()), env.from_iter(purchases.clone()), behind);
+        let (attributed, late) = (attributed.collect(), late.collect());
+        env.execute_batch().unwrap();
+        let expected = expected(&views, &purchases, Duration::from_secs(365 * 24 * 3600));
+        prop_assert_eq!((sorted(attributed.take()), sorted(late.take())), expected);
+    }
+}
+
 /// Three weeks of some users, views and purchases up to an hour out of order.
 fn three_weeks() -> (Vec<View>, Vec<Purchase>) {
     let at_ms = |n: i64, of: i64| n * 21 * 24 * HOUR_MS / of - n * 37 % 60 * 60_000;
