@@ -28,7 +28,7 @@ struct Line {
 }
 
 /// A click of a user, in milliseconds since 1970.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct Click {
     user: String,
     at_ms: i64,
@@ -42,7 +42,7 @@ impl Click {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct Session {
     user: String,
     first_ms: i64,

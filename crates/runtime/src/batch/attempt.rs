@@ -1,9 +1,9 @@
 //! One attempt at a part: its rows go through the operators of the task, and what these send is kept.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tidemill_core::{Error, ErrorKind, EventBatch, Result, Watermark};
+use tokio::sync::watch;
 
 use super::Failure;
 use super::shuffle::{Merge, PartWriter, Written};
@@ -14,13 +14,14 @@ use crate::graph::{Head, SourceSpec, TaskSpec, source_slot};
 use crate::metrics::{SourceMetrics, add};
 use crate::operator::Port;
 use crate::task::chain::Chain;
+use crate::task::ending::Ending;
 use crate::task::source::{Made, locate, make, rejected_rows};
 
 /// What the attempts of a run share.
 #[derive(Clone)]
 pub(super) struct Setting {
     pub(super) batch_rows: usize,
-    pub(super) stopped: Arc<AtomicBool>,
+    pub(super) ending: watch::Receiver<Ending>,
     pub(super) clock: Arc<JobClock>,
 }
 
@@ -44,8 +45,7 @@ pub(super) async fn attempt(
     let writer = Arc::new(Mutex::new(writer));
     let keeper = Arc::clone(&writer) as Arc<Mutex<dyn Keep>>;
     let edges = (0..task.edges.len()).map(|edge| EdgeSender::Keeper(Arc::clone(&keeper), edge)).collect();
-    let (stopped, clock) = (Arc::clone(&setting.stopped), Arc::clone(&setting.clock));
-    let chain = Chain::new(task, edges, stopped, None, clock)?;
+    let chain = Chain::new(task, edges, setting.ending.clone(), None, Arc::clone(&setting.clock))?;
     let mut work = Work { chain, setting };
     let slots = match (input, &task.head) {
         (Input::Read(split), Head::Source(spec, metrics)) => {
@@ -133,7 +133,7 @@ impl Work<'_> {
 
     /// Lets timers and other tasks have their turn.
     async fn step(&mut self) -> Result<()> {
-        if self.setting.stopped.load(Ordering::Relaxed) {
+        if *self.setting.ending.borrow() >= Ending::Stopped {
             return Err(Error::new(ErrorKind::Closed, "the run is stopped"));
         }
         self.chain.on_timer()?;
@@ -144,7 +144,7 @@ impl Work<'_> {
 
     async fn end(mut self, slots: usize) -> Result<()> {
         self.watermark(slots, Watermark::MAX).await?;
-        self.chain.end()?;
+        self.chain.end().await?;
         self.chain.send().await
     }
 }

@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, VecDeque};
 use std::future::pending;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use tidemill_core::{Epoch, Error, EventBatch, Result, Watermark};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval};
 
@@ -24,6 +24,7 @@ use crate::connector::Sink;
 use crate::exchange::{ElementCodec, Partitioning};
 use crate::graph::{Head, JobGraph};
 use crate::metrics::Metrics;
+use crate::task::ending::Ending;
 
 /// How many buckets the rows of a stage are dealt to. What runs again after a failure, and the state that is in memory at
 /// once, is this part of the whole.
@@ -43,6 +44,7 @@ pub(super) struct Driver {
     graph: Arc<JobGraph>,
     options: BatchOptions,
     setting: Setting,
+    ending: watch::Sender<Ending>,
     shuffle: Arc<Shuffle>,
     /// By task.
     sinks: BTreeMap<usize, Box<dyn Sink>>,
@@ -89,13 +91,25 @@ impl Driver {
             }
         }
         let clock = Arc::new(JobClock::new(Arc::clone(&options.clock)));
-        let setting =
-            Setting { batch_rows: options.batch_rows.max(1), stopped: Arc::new(AtomicBool::new(false)), clock };
+        let ending = watch::Sender::default();
+        let setting = Setting { batch_rows: options.batch_rows.max(1), ending: ending.subscribe(), clock };
         let shuffle = Arc::new(Shuffle::new(options.shuffle_memory, options.shuffle_folder.clone()));
         let parts = (0..graph.tasks.len()).map(|task| parts_of(&graph, task)).collect();
         let metrics = std::mem::take(&mut graph.metrics);
         let (places, failed, outcome) = (BTreeMap::new(), BTreeMap::new(), Told::default());
-        Ok(Self { graph: Arc::new(graph), options, setting, shuffle, sinks, parts, places, failed, outcome, metrics })
+        Ok(Self {
+            graph: Arc::new(graph),
+            options,
+            setting,
+            ending,
+            shuffle,
+            sinks,
+            parts,
+            places,
+            failed,
+            outcome,
+            metrics,
+        })
     }
 
     /// True if it was stopped.
@@ -119,7 +133,8 @@ impl Driver {
 
     /// Commits, or takes back.
     pub(super) async fn close(mut self, ended: Result<bool>) -> Result<BatchOutcome> {
-        self.setting.stopped.store(true, Ordering::Relaxed);
+        // What still runs is not waited for.
+        self.ending.send_replace(Ending::Failed);
         let ended = match ended {
             Ok(false) => self.commit().await.map(|()| false),
             other => other,

@@ -205,7 +205,7 @@ fn chain(operators: Vec<Box<dyn Operator>>, ending: watch::Receiver<Ending>) -> 
         key: vec![],
     };
     let (outbox, inbox) = channel();
-    let edges = vec![EdgeSender::new(Partitioning::Gather, vec![outbox])];
+    let edges = vec![EdgeSender::Subtasks(Partitioning::Gather, vec![outbox])];
     let clock = Arc::new(JobClock::new(Arc::new(SystemClock)));
     (Chain::new(&task, edges, ending, None, clock).unwrap(), inbox)
 }
