@@ -17,7 +17,8 @@ use tidemill_state::key_group::KEY_GROUPS;
 use crate::data_stream::DataStream;
 use crate::harness::not_one_step;
 use crate::output_tag::SideOutputs;
-use crate::source::{IteratorSource, PendingSource, row_elements};
+use crate::rows::row_elements;
+use crate::source::{IteratorSource, PendingSource};
 use crate::state_backend::StateBackend;
 use crate::timed::Element;
 

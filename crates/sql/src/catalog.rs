@@ -1,4 +1,6 @@
-//! The tables that a file declares.
+//! The tables that a file declares, or that a program has.
+
+mod stream_table;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,12 +13,15 @@ use datafusion::sql::sqlparser::ast;
 use tidemill_core::{Error, EventTimes, Excerpt, Result};
 use tidemill_runtime::connector::{Connector, Connectors, Options, Source, TableSpec};
 use tidemill_runtime::engine_error;
+use tidemill_runtime::graph::Stream;
 
 use crate::advised::Advised;
 use crate::function::is_processing_time;
 use crate::parse::{ColumnKind, CreateTable, SqlText};
 use crate::settings::Settings;
 use crate::types::flink_type_name;
+
+pub use stream_table::StreamTable;
 
 /// A declared table.
 #[derive(Clone)]
@@ -31,6 +36,8 @@ pub struct Table {
     pub(crate) computed: BTreeMap<String, Computed>,
     /// The system that holds it.
     pub connector: Arc<dyn Connector>,
+    /// Where its rows come from, if it is streams of a program's graph, and no connector has them.
+    pub(crate) streams: Option<Arc<[Stream]>>,
     /// What can't be decoded goes elsewhere, instead of failing the run; so all columns are decoded,
     /// whatever a statement reads: which rows are wrong does not depend on who asks.
     pub(crate) keep_rejected: bool,
@@ -257,6 +264,7 @@ pub(crate) fn declare(
         schema,
         computed,
         connector: Arc::clone(connector),
+        streams: None,
         name,
         keep_rejected: settings.dead_letters.contains_key(&create.name.value),
         advice: None,

@@ -18,13 +18,17 @@ pub mod parse;
 pub mod physical;
 mod pipeline;
 mod plan;
+mod program;
+mod registered;
 mod session;
 mod settings;
 pub mod types;
 mod unnest;
 mod window_tvf;
 
-pub use catalog::Table;
+pub use catalog::{StreamTable, Table};
 pub use parse::SqlText;
 pub use pipeline::{Answer, LoadOptions, Pipeline, PlannedStatement, Target};
+pub use program::{Query, QueryRows};
+pub use registered::Registered;
 pub use settings::{Checkpointing, RuntimeMode, Settings, settings};

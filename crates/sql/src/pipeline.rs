@@ -25,6 +25,7 @@ use self::quoted_path::QuotedPaths;
 use crate::catalog::{Table, declare};
 use crate::parse::{CreateTable, CreateView, Insert, SqlText, Statement, parse, resolve};
 use crate::plan::{plan_error, reads, scanned_tables, tell_columns_apart, windows};
+use crate::registered::Registered;
 use crate::session::Session;
 use crate::settings::Settings;
 use crate::window_tvf::WindowTvf;
@@ -116,6 +117,19 @@ impl Pipeline {
     /// # Errors
     /// The first mistake, with its place in the text.
     pub async fn load(sql: &SqlText, connectors: &Connectors, options: &LoadOptions) -> Result<Self> {
+        Self::load_with(sql, connectors, options, &Registered::default()).await
+    }
+
+    /// The same, with what a program has registered.
+    ///
+    /// # Errors
+    /// As [`Pipeline::load`].
+    pub async fn load_with(
+        sql: &SqlText,
+        connectors: &Connectors,
+        options: &LoadOptions,
+        registered: &Registered,
+    ) -> Result<Self> {
         let statements = parse(sql)?;
         let mut settings = Settings::default();
         for statement in &statements {
@@ -139,6 +153,7 @@ impl Pipeline {
             answers: vec![],
             inferred: QuotedPaths::beside(&statements),
         };
+        registered.register_in(&loader.session)?;
         for mut statement in statements {
             loader.declare_quoted_paths(&mut statement)?;
             loader.statement(&statement).await?;

@@ -15,7 +15,8 @@ use tidemill_runtime::time_zone::TimeZone;
 
 pub use checkpointing::Checkpointing;
 pub(crate) use emit::{ALLOW_LATENESS, EARLY_FIRE, Emit};
-use max_ahead::{MAX_AHEAD, MaxAhead};
+pub(crate) use max_ahead::MAX_AHEAD;
+use max_ahead::MaxAhead;
 
 /// The keys of `SET` that stand alone; those of one subject stand with it.
 const SETTINGS: &[OptionSpec] = &[
@@ -63,6 +64,11 @@ const SETTINGS: &[OptionSpec] = &[
 /// Every key of `SET`, but for `tidemill.late-output.<target>` and `tidemill.dead-letter.<table>`.
 pub fn settings() -> impl Iterator<Item = &'static OptionSpec> + Clone {
     SETTINGS.iter().chain(&checkpointing::SPECS)
+}
+
+/// Whether a key of `SET` is about what a query gives, and not about how a job is run.
+pub(crate) fn is_of_query(key: &str) -> bool {
+    key == "table.local-time-zone" || key == MAX_AHEAD || key.starts_with("table.exec.emit.")
 }
 
 /// Far from where the arithmetic of times would overflow.

@@ -11,14 +11,31 @@ use tidemill_core::{Error, Result};
 /// A column a field of `T`, in their order. All may be NULL: what a connector finds missing is an error of the field that is no
 /// `Option`.
 pub(crate) fn columns_of<T: DeserializeOwned>() -> Result<SchemaRef> {
+    let columns: Vec<FieldRef> = fields_of::<T>()?.iter().map(|field| column(field)).collect::<Result<_>>()?;
+    Ok(Arc::new(Schema::new(columns)))
+}
+
+/// Refuses a `T` that has fields which none of the columns is made for. What is NULL, or of another type, is known row by row.
+pub(crate) fn check_has_fields<T: DeserializeOwned>(columns: &SchemaRef) -> Result<()> {
+    for field in fields_of::<T>()? {
+        if columns.column_with_name(field.name()).is_none() {
+            let names: Vec<&str> = columns.fields().iter().map(|column| column.name().as_str()).collect();
+            let error = format!("{} has the field '{}', and the query no such column", type_name::<T>(), field.name());
+            return Err(Error::invalid(error)
+                .hint(format!("name a column so with AS: the query's columns are {}", names.join(", "))));
+        }
+    }
+    Ok(())
+}
+
+/// The fields of `T`, as Arrow has them.
+fn fields_of<T: DeserializeOwned>() -> Result<Vec<FieldRef>> {
     let options = TracingOptions::default().allow_null_fields(true);
-    let fields = Vec::<FieldRef>::from_type::<T>(options).map_err(|e| {
+    Vec::<FieldRef>::from_type::<T>(options).map_err(|e| {
         Error::invalid(format!("the fields of {} are no columns: {e}", type_name::<T>()))
             .because(e)
             .hint("a row is a struct of numbers, texts, booleans, and structs and lists of these")
-    })?;
-    let columns: Vec<FieldRef> = fields.iter().map(|field| column(field)).collect::<Result<_>>()?;
-    Ok(Arc::new(Schema::new(columns)))
+    })
 }
 
 /// The column that a connector has for a field.

@@ -2,7 +2,6 @@
 
 mod collected;
 mod for_each;
-mod rows;
 
 pub use collected::Collected;
 
@@ -13,6 +12,7 @@ use serde::Serialize;
 use tidemill_runtime::connector::SinkFactory;
 
 use crate::data_stream::DataStream;
+use crate::rows::ToRows;
 use crate::timed::Element;
 
 impl<T: Element> DataStream<T> {
@@ -40,7 +40,7 @@ impl<T: Element> DataStream<T> {
         T: Serialize,
     {
         self.env().plan(|plan| plan.name(name));
-        let rows = rows::operator::<T>(name, columns);
+        let rows = ToRows::<T>::sink(name, columns);
         let (env, streams) = self.into_parts();
         env.plan(|plan| {
             plan.has_sink();

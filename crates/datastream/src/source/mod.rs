@@ -2,8 +2,6 @@
 
 mod iterator;
 mod pending;
-mod rows;
 
 pub(crate) use iterator::IteratorSource;
 pub(crate) use pending::PendingSource;
-pub(crate) use rows::row_elements;

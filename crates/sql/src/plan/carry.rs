@@ -43,6 +43,8 @@ impl<const N: usize> Cargo<N> {
         };
         match plan {
             LogicalPlan::TableScan(scan) => match scanned(scan) {
+                // A program's streams come without them.
+                Some(source) if source.table().streams.is_some() => (self.made_of_several)(plan),
                 Some(source) => Ok(Carried { plan: (self.at_scan)(scan, source)?, known: true, levels: 0 }),
                 None => (self.made_of_several)(plan),
             },

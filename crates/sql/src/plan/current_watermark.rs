@@ -94,8 +94,13 @@ fn at_scan(scan: &TableScan, source: &SourceTable) -> Result<LogicalPlan> {
     Ok(LogicalPlan::Projection(Projection::try_new(columns, Arc::new(plan))?))
 }
 
-fn made_of_several(_: &LogicalPlan) -> Result<Carried> {
-    Err(refused("CURRENT_WATERMARK needs the rows of a table, and these are made of several"))
+fn made_of_several(plan: &LogicalPlan) -> Result<Carried> {
+    Err(refused(match plan {
+        LogicalPlan::TableScan(_) => {
+            "CURRENT_WATERMARK needs the rows of a table that is declared, and these are a stream's"
+        }
+        _ => "CURRENT_WATERMARK needs the rows of a table, and these are made of several",
+    }))
 }
 
 fn refused(message: &str) -> DataFusionError {

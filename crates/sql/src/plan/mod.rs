@@ -37,4 +37,4 @@ pub(crate) use row_order::order_rows;
 pub(crate) use session_zone::{casts_in_zone, in_session_zone, names_its_zone};
 pub(crate) use ties::break_ties;
 pub(crate) use values::mark_values;
-pub(crate) use windows::{function_below, reads, scanned_tables, windows};
+pub(crate) use windows::{all_scanned_tables, function_below, reads, scanned_tables, windows};

@@ -19,7 +19,7 @@ use tidemill_core::Error;
 
 use super::carry::{Cargo, Carried, all_columns};
 use super::ties::under_old_names;
-use super::{Bound, bound_at, is_event_time, unaliased};
+use super::{Bound, bound_at, is_event_time, scanned_tables, unaliased};
 use crate::function::Ordered;
 use crate::physical::IDENTITY;
 use crate::physical::batch::{SourceTable, identity_column, scan_with_identity};
@@ -64,8 +64,12 @@ fn ordered(aggregate: &Aggregate) -> Result<Option<LogicalPlan>> {
     let Carried { plan: input, known, levels } = ORDER.carry(&aggregate.input)?;
     if let Some((call, _)) = calls.iter().find(|(_, ordered)| ordered.picks_a_row() && !known) {
         let name = call.func.name().to_uppercase();
-        let error = Error::invalid(format!("{name} needs rows that have an order, and these have no event time"))
-            .hint("they were made of several rows: select window_time too, or aggregate the rows of a table");
+        let error = Error::invalid(format!("{name} needs rows that have an order, and these have no event time"));
+        let of_stream = scanned_tables(&aggregate.input).iter().any(|table| table.streams.is_some());
+        let error = error.hint(match of_stream {
+            true => "they are those of a stream: make it a table with to_table_with_event_time",
+            false => "they were made of several rows: select window_time too, or aggregate the rows of a table",
+        });
         return Err(DataFusionError::External(Box::new(error)));
     }
     let keys = ORDER.columns(&input, levels);

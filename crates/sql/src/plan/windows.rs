@@ -44,6 +44,14 @@ pub(crate) fn reads(plan: &LogicalPlan, table: &Table) -> Result<bool> {
     })
 }
 
+/// Every table that the plan reads.
+pub(crate) fn all_scanned_tables(plan: &LogicalPlan) -> Vec<Arc<Table>> {
+    match plan {
+        LogicalPlan::TableScan(_) => scanned_tables(plan),
+        other => other.inputs().into_iter().flat_map(all_scanned_tables).collect(),
+    }
+}
+
 /// The tables below a plan that makes each of its rows of one row.
 pub(crate) fn scanned_tables(plan: &LogicalPlan) -> Vec<Arc<Table>> {
     match plan {

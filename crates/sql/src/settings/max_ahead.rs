@@ -9,7 +9,7 @@ use tidemill_runtime::time_zone::TimeZone;
 
 use crate::plan::names_its_zone;
 
-pub(super) const MAX_AHEAD: &str = "tidemill.watermark.max-ahead";
+pub(crate) const MAX_AHEAD: &str = "tidemill.watermark.max-ahead";
 
 /// The last moment that a row can have: rows of files have no time of their append to measure from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! The live planner: all statements of a file as one graph for the runtime.
 //!
 //! [`sources`] finds what must be decoded, [`planner`] turns plan nodes into operators (equal subplans
-//! once), [`window`] recognises a grouped window, [`group`] is a `GROUP BY` without one, [`top_n`] a numbering that is cut, [`watermark`] what a source claims of event time, [`late`] ends late rows in their sink.
+//! once; [`scan`] is a table's rows), [`window`] recognises a grouped window, [`group`] is a `GROUP BY` without one, [`top_n`] a numbering that is cut, [`watermark`] what a source claims of event time, [`late`] ends late rows in their sink, [`query`] leaves the rows of a program's query to others.
 
 mod dead_letter;
 mod expressions;
@@ -9,6 +9,8 @@ mod group;
 mod grouping_sets;
 mod late;
 mod planner;
+mod query;
+mod scan;
 mod sources;
 mod top_n;
 mod window;
@@ -22,6 +24,7 @@ use super::Outputs;
 use crate::session::optimize_for_live;
 use crate::{Pipeline, PlannedStatement};
 use planner::Planner;
+pub(crate) use query::plan_query;
 
 /// One graph for all statements.
 ///
@@ -61,7 +64,8 @@ fn plan_statements<'a>(
     sources::narrow(&mut statements)?;
     let needs = sources::needs(&statements)?;
     let limits = top_n::limits(&statements)?;
-    let mut planner = Planner::new(state, pipeline, &needs, limits)?;
+    let graph = JobGraph::new(pipeline.parallelism);
+    let mut planner = Planner::new(state, pipeline, graph, &needs, limits)?;
     let changelogs = statements.iter().map(|statement| planner.statement(statement, outputs)).collect::<Result<_>>()?;
     Ok((planner, changelogs))
 }

@@ -10,14 +10,14 @@ use tidemill_core::{Error, Excerpt, Result};
 use tidemill_runtime::connector::{ChangelogMode, WriteMode};
 use tidemill_runtime::graph::{JobGraph, MakeOperator, SourceSpec, Stream};
 use tidemill_runtime::metrics::WindowMetrics;
-use tidemill_runtime::operator::{Calc, WithIdentity, WithRowWatermark};
+use tidemill_runtime::operator::Calc;
 
 use super::expressions::{Expressions, arrow_schema, pick};
-use super::sources::{Need, Needs, ScanKey, TimeKind, reads_identity, reads_watermark};
+use super::sources::{Need, Needs, ScanKey, TimeKind};
 use super::top_n::Limits;
 use crate::catalog::Table;
-use crate::physical::{IDENTITY, LateSink, Outputs, SourceColumns, event_time_spec, source_columns};
-use crate::plan::{has_grouping_sets, is_windowed, plan_error, scanned};
+use crate::physical::{LateSink, Outputs, SourceColumns, event_time_spec, source_columns};
+use crate::plan::{has_grouping_sets, is_windowed, plan_error};
 use crate::settings::Emit;
 use crate::unnest::Unnest;
 use crate::{Pipeline, PlannedStatement};
@@ -60,7 +60,7 @@ pub(super) struct Branch {
 }
 
 impl Planned {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let changelog = ChangelogMode::Append;
         Self { branches: vec![], late: vec![], changelog, unsteady: false, updated_by: None, metrics: vec![] }
     }
@@ -115,8 +115,14 @@ pub(super) struct Planner<'a> {
 }
 
 impl<'a> Planner<'a> {
-    pub(super) fn new(state: &'a SessionState, pipeline: &'a Pipeline, needs: &Needs, limits: Limits) -> Result<Self> {
-        let mut graph = JobGraph::new(pipeline.parallelism);
+    /// Adds to `graph`.
+    pub(super) fn new(
+        state: &'a SessionState,
+        pipeline: &'a Pipeline,
+        mut graph: JobGraph,
+        needs: &Needs,
+        limits: Limits,
+    ) -> Result<Self> {
         let mut sources = BTreeMap::new();
         for (key, need) in needs {
             let columns = need.schema()?;
@@ -134,7 +140,6 @@ impl<'a> Planner<'a> {
 
     /// Adds a statement to the graph; gives the row kinds that its rows have.
     pub(super) fn statement(&mut self, live: &LiveStatement<'_>, outputs: &dyn Outputs) -> Result<ChangelogMode> {
-        self.before_sink = self.emit.early_fire().is_some();
         let statement = live.statement;
         if statement.mode == WriteMode::Overwrite {
             return Err(Error::invalid(
@@ -143,7 +148,7 @@ impl<'a> Planner<'a> {
             .hint("run the file with --batch, or write INSERT INTO")
             .at(statement.excerpt.clone()));
         }
-        let planned = self.node(&live.plan, live)?;
+        let planned = self.rows(live)?;
         let at_statement = |e: Error| e.at(statement.excerpt.clone());
         let sink = outputs.rows(statement, &arrow_schema(live.plan.schema())).map_err(at_statement)?;
         if sink.changelog() < planned.changelog {
@@ -158,11 +163,22 @@ impl<'a> Planner<'a> {
             .at(statement.excerpt.clone()));
         }
         self.graph.sink(&planned.streams(), format!("sink {}", statement.name), sink);
-        self.graph.metrics.windows.insert(Arc::clone(&statement.name), planned.metrics);
+        self.count(statement, planned.metrics);
         if let Some(late) = &live.late {
             self.late_sink(&planned.late, late, statement)?;
         }
         Ok(planned.changelog)
+    }
+
+    /// The rows of a statement.
+    pub(super) fn rows(&mut self, live: &LiveStatement<'_>) -> Result<Planned> {
+        self.before_sink = self.emit.early_fire().is_some();
+        self.node(&live.plan, live)
+    }
+
+    /// What the windows of a statement count is told under its name.
+    pub(super) fn count(&mut self, statement: &PlannedStatement, windows: Vec<Arc<WindowMetrics>>) {
+        self.graph.metrics.windows.insert(Arc::clone(&statement.name), windows);
     }
 
     pub(super) fn node(&mut self, plan: &LogicalPlan, live: &LiveStatement<'_>) -> Result<Planned> {
@@ -182,29 +198,7 @@ impl<'a> Planner<'a> {
     fn new_node(&mut self, plan: &LogicalPlan, before_sink: bool, live: &LiveStatement<'_>) -> Result<Planned> {
         let expressions = Expressions { state: self.state, excerpt: &live.statement.excerpt };
         match plan {
-            LogicalPlan::TableScan(scan) => {
-                let (mut stream, mut columns) = self.source(scan.table_name.table(), self.time)?;
-                if reads_identity(&scan.projected_schema) {
-                    columns = WithIdentity::schema(&columns, IDENTITY);
-                    let schema = Arc::clone(&columns);
-                    let make: MakeOperator = Arc::new(move || Ok(Box::new(WithIdentity::new(Arc::clone(&schema)))));
-                    stream = self.graph.chain(stream, make);
-                }
-                if let Some(field) = reads_watermark(&scan.projected_schema) {
-                    self.check_has_watermark(live)?;
-                    columns = WithRowWatermark::schema(&columns, field);
-                    let schema = Arc::clone(&columns);
-                    let make: MakeOperator = Arc::new(move || Ok(Box::new(WithRowWatermark::new(Arc::clone(&schema)))));
-                    stream = self.graph.chain(stream, make);
-                }
-                let wanted = arrow_schema(&scan.projected_schema);
-                let indices = wanted.fields().iter().map(|f| columns.index_of(f.name()));
-                let indices: Vec<usize> = indices.collect::<Result<_, _>>()?;
-                let calc = pick(&columns, &indices, wanted);
-                let table = scanned(scan).map(|source| Arc::clone(source.table()));
-                let branches = vec![Branch { stream, table }];
-                Ok(Planned { branches, ..Planned::new() }.chain(&mut self.graph, &make_calc(calc)))
-            }
+            LogicalPlan::TableScan(scan) => self.scan(scan, live),
             LogicalPlan::SubqueryAlias(alias) => self.node(&alias.input, live),
             LogicalPlan::Filter(filter) => {
                 let predicate = expressions.scalar(&filter.predicate, filter.input.schema())?;
@@ -262,18 +256,6 @@ impl<'a> Planner<'a> {
         Ok(all)
     }
 
-    /// Rows have a watermark of their own where windows go by their times.
-    fn check_has_watermark(&self, live: &LiveStatement<'_>) -> Result<()> {
-        match self.time {
-            TimeKind::Event => Ok(()),
-            TimeKind::Processing => {
-                Err(Error::invalid("CURRENT_WATERMARK below a window over processing time is not supported")
-                    .hint("make the window over event time, or leave the function out")
-                    .at(live.statement.excerpt.clone()))
-            }
-        }
-    }
-
     pub(super) fn source(&self, table: &str, time: TimeKind) -> Result<(Stream, SchemaRef)> {
         let found = self.sources.get(&(Arc::from(table), time)).cloned();
         found.ok_or_else(|| Error::internal(format!("the table '{table}' is scanned but not read")))
@@ -310,7 +292,7 @@ fn source_spec(need: &Need, time: TimeKind, columns: &SchemaRef, state: &Session
     let event_time = event_time.transpose().map_err(place)?;
     let SourceColumns { decoded, computed } = source_columns(table, columns, state).map_err(place)?;
     Ok(SourceSpec {
-        table: Arc::clone(&table.name),
+        table: Arc::clone(&need.name),
         source,
         decoded,
         computed,

@@ -18,6 +18,8 @@ use crate::window_tvf::{WindowKind, WindowTvf};
 /// What must be decoded of a table.
 pub(super) struct Need {
     pub(super) table: Arc<Table>,
+    /// What the graph calls the source: as the table, unless that is read for one query among others.
+    pub(super) name: Arc<str>,
     /// All of its columns, their `ROW`s with the fields that somebody reads.
     schema: SchemaRef,
     columns: BTreeSet<usize>,
@@ -71,6 +73,10 @@ pub(super) fn needs(statements: &[LiveStatement<'_>]) -> Result<Needs> {
             let Some(source) = scanned(scan) else {
                 return Err(Error::internal(format!("{} is no declared table", scan.table_name)));
             };
+            if source.table().streams.is_some() {
+                check_stream(source.table(), kind).map_err(|e| e.at(statement.excerpt.clone()))?;
+                continue;
+            }
             let late = late.as_ref().filter(|_| kind == TimeKind::Event);
             let key = (Arc::clone(&source.table().name), kind);
             let need = needs.entry(key).or_insert_with(|| Need::new(source.table(), source.columns()));
@@ -92,6 +98,18 @@ pub(super) fn needs(statements: &[LiveStatement<'_>]) -> Result<Needs> {
         }
     }
     Ok(needs)
+}
+
+/// Nothing need be decoded of streams that a program has; but their watermark is not the clock.
+fn check_stream(table: &Table, kind: TimeKind) -> Result<()> {
+    match kind {
+        TimeKind::Event => Ok(()),
+        TimeKind::Processing => Err(Error::invalid(format!(
+            "a window over processing time can't be made over '{}', a stream of the program",
+            table.name
+        ))
+        .hint("make it over the stream's event time, or over a table that the query declares")),
+    }
 }
 
 /// The scans of a plan, each with the time by which the windows over its rows go.
@@ -118,8 +136,8 @@ pub(super) fn reads_watermark(columns: &DFSchema) -> Option<&Field> {
 
 impl Need {
     fn new(table: &Arc<Table>, columns: &SchemaRef) -> Self {
-        let (table, schema) = (Arc::clone(table), Arc::clone(columns));
-        Self { table, schema, columns: BTreeSet::new(), lineage: false, row_watermarks: false }
+        let (table, name, schema) = (Arc::clone(table), Arc::clone(&table.name), Arc::clone(columns));
+        Self { table, name, schema, columns: BTreeSet::new(), lineage: false, row_watermarks: false }
     }
 
     /// Takes in what a scan reads, and what its late rows are to have.

@@ -151,8 +151,8 @@ impl Planner<'_> {
         let changelog = updated_by.map_or(ChangelogMode::Append, |_| ChangelogMode::Retract);
         let branches = vec![Branch { stream: results, table: None }];
         let mut planned = Planned { branches, changelog, updated_by, ..input };
-        // By the clock no row is late.
-        for (late, table) in late_streams.into_iter().filter(|_| !by_clock) {
+        // By the clock no row is late; late rows of a program's streams are only counted.
+        for (late, table) in late_streams.into_iter().filter(|(_, table)| !by_clock && table.streams.is_none()) {
             let columns = self.source(&table.name, TimeKind::Event)?.1;
             planned.late.push((late, late_schema(&columns, &time_type)));
         }
@@ -325,6 +325,13 @@ fn check_session(windowed: &WindowedAggregate, input: &[Branch], live: &LiveStat
         return refuse(
             format!("the session's key '{}' is not in the GROUP BY", column.name),
             format!("GROUP BY window_start, window_end, {}", column.name),
+        );
+    }
+    let of_program = |branch: &Branch| branch.table.clone().filter(|table| table.streams.is_some());
+    if let Some(table) = input.iter().find_map(of_program) {
+        return refuse(
+            format!("a SESSION over '{}' needs the place of rows in the log, which a stream has not", table.name),
+            "key the stream, and make it a window(WindowAssigner::session(...))".to_owned(),
         );
     }
     // One row of the source would be in several sessions, and be late for one and in time for another.

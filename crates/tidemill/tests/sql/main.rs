@@ -1,0 +1,6 @@
+//! SQL within a program: what a query gives, beside the same question in typed code and a naive recomputation.
+
+mod changes;
+mod orders;
+mod refused;
+mod windows;

@@ -1,0 +1,134 @@
+//! Windows of a query over a stream: the rows of the same windows in typed code, with the same late elements.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use proptest::prelude::*;
+use serde::{Deserialize, Serialize};
+use tidemill::{Result, Tables, WindowAssigner};
+
+use crate::orders::{MINUTE_MS, Order, environment, order, orders, timed, with_watermarks};
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Revenue {
+    category: String,
+    window_start: i64,
+    cents: i64,
+    orders: i64,
+}
+
+const REVENUE: &str = "
+    SELECT category, window_start, window_time, SUM(cents) AS cents, COUNT(*) AS orders
+    FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(placed), INTERVAL '1' MINUTE))
+    GROUP BY category, window_start, window_end, window_time";
+
+/// The revenue of a minute and category, and how many orders were late for theirs.
+fn naive(orders: &[Order]) -> (Vec<Revenue>, u64) {
+    let (mut revenue, mut late) = (BTreeMap::<(String, i64), (i64, i64)>::new(), 0);
+    for (order, watermark) in with_watermarks(orders) {
+        let window_start = order.placed_ms.div_euclid(MINUTE_MS) * MINUTE_MS;
+        if watermark >= window_start + MINUTE_MS - 1 {
+            late += 1;
+            continue;
+        }
+        let (cents, orders) = revenue.entry((order.category, window_start)).or_default();
+        (*cents, *orders) = (*cents + order.cents, *orders + 1);
+    }
+    let row = |((category, window_start), (cents, orders))| Revenue { category, window_start, cents, orders };
+    (revenue.into_iter().map(row).collect(), late)
+}
+
+fn by_query(orders: Vec<Order>, parallelism: usize, batch_size: usize) -> Result<(Vec<Revenue>, u64)> {
+    let env = environment(parallelism, batch_size);
+    let mut tables = Tables::new(&env);
+    tables.to_table_with_event_time("orders", timed(&env, orders), "placed")?;
+    let revenue = tables.from_table::<Revenue>("revenue", REVENUE)?.collect();
+    let executed = env.execute_live()?;
+    let mut revenue = revenue.take();
+    revenue.sort();
+    Ok((revenue, executed.late_elements["revenue"]))
+}
+
+fn by_typed_code(orders: Vec<Order>, parallelism: usize, batch_size: usize) -> Result<(Vec<Revenue>, u64)> {
+    let env = environment(parallelism, batch_size);
+    let revenue = timed(&env, orders)
+        .map(|order| (order.category, order.cents, 1))
+        .key_by(|order| order.0.clone())
+        .window(WindowAssigner::tumbling(Duration::from_secs(60)))
+        .reduce("revenue", |a, b| (a.0, a.1 + b.1, a.2 + b.2))
+        .map(|of| Revenue { category: of.key, window_start: of.window.start, cents: of.value.1, orders: of.value.2 })
+        .collect();
+    let executed = env.execute_live()?;
+    let mut revenue = revenue.take();
+    revenue.sort();
+    Ok((revenue, executed.late_elements["revenue"]))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn a_query_and_typed_code_give_the_rows_of_a_recomputation(
+        orders in orders(),
+        parallelism in 1..=3usize,
+        batch_size in 1..50usize,
+    ) {
+        let expected = naive(&orders);
+        prop_assert_eq!(&by_query(orders.clone(), parallelism, batch_size).unwrap(), &expected);
+        prop_assert_eq!(&by_typed_code(orders, parallelism, batch_size).unwrap(), &expected);
+    }
+
+    /// Stream, table, query, stream, window, table, query: event time is kept all the way.
+    #[test]
+    fn what_a_query_gives_has_event_time_again(orders in orders(), parallelism in 1..=3usize, batch_size in 1..50usize) {
+        let env = environment(parallelism, batch_size);
+        let mut tables = Tables::new(&env);
+        tables.to_table_with_event_time("orders", timed(&env, orders.clone()), "placed").unwrap();
+        let minutes = tables.from_table::<Revenue>("revenue", REVENUE).unwrap();
+        let of_five = minutes
+            .key_by(|revenue| revenue.category.clone())
+            .window(WindowAssigner::tumbling(Duration::from_secs(300)))
+            .reduce("of five minutes", |a, b| Revenue { cents: a.cents + b.cents, orders: a.orders + b.orders, ..a })
+            .map(|of| Revenue { window_start: of.window.start, ..of.value });
+        tables.to_table_with_event_time("of_five", of_five, "ends").unwrap();
+        let rows = tables.from_table::<Revenue>(
+            "of ten minutes",
+            "SELECT category, window_start, SUM(cents) AS cents, SUM(orders) AS orders
+             FROM TABLE(TUMBLE((SELECT category, cents, orders, ends FROM of_five), DESCRIPTOR(ends), INTERVAL '10' MINUTE))
+             GROUP BY category, window_start, window_end",
+        );
+        let rows = rows.unwrap().collect();
+        let executed = env.execute_live().unwrap();
+        let mut expected = BTreeMap::<(String, i64), (i64, i64)>::new();
+        for Revenue { category, window_start, cents, orders } in naive(&orders).0 {
+            let of = expected.entry((category, window_start.div_euclid(10 * MINUTE_MS) * 10 * MINUTE_MS)).or_default();
+            *of = (of.0 + cents, of.1 + orders);
+        }
+        let row = |((category, window_start), (cents, orders))| Revenue { category, window_start, cents, orders };
+        let expected: Vec<Revenue> = expected.into_iter().map(row).collect();
+        let mut rows = rows.take();
+        rows.sort();
+        prop_assert_eq!(rows, expected);
+        prop_assert_eq!(executed.late_elements["of five minutes"], 0, "results of windows are never late");
+    }
+}
+
+#[test]
+fn rows_that_a_query_lets_through_keep_their_time_and_their_watermark() {
+    let env = environment(2, 2);
+    let given = vec![order("a", 1, 0), order("a", 2, 200_000), order("a", 4, 1_000), order("b", 8, 199_000)];
+    let mut tables = Tables::new(&env);
+    tables.to_table_with_event_time("orders", timed(&env, given), "placed").unwrap();
+    let kept = tables.from_table::<Order>("kept", "SELECT * FROM orders WHERE category = 'a'").unwrap();
+    let sums = kept
+        .key_by(|order| order.category.clone())
+        .window(WindowAssigner::tumbling(Duration::from_secs(60)))
+        .reduce("sums", |a, b| Order { cents: a.cents + b.cents, ..a })
+        .map(|of| (of.window.start, of.value.cents))
+        .collect();
+    let executed = env.execute_live().unwrap();
+    let mut sums = sums.take();
+    sums.sort();
+    assert_eq!(sums, [(0, 1), (180_000, 2)]);
+    assert_eq!(executed.late_elements["sums"], 1, "the order of 1,000 ms came behind that of 200,000");
+}
