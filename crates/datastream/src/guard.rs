@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::future::poll_fn;
+use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::task::Poll;
@@ -12,9 +13,17 @@ use tidemill_core::{Error, Result};
 ///
 /// What it has changed when it panics is not looked at again: the run fails.
 pub(crate) fn guarded<R>(step: &str, work: impl FnOnce() -> R) -> Result<R> {
+    caught(format_args!("the step '{step}'"), work)
+}
+
+/// The same for other code of a program's: `what` is what it is called.
+///
+/// # Errors
+/// `Data` if it panics.
+pub fn caught<R>(what: impl Display, work: impl FnOnce() -> R) -> Result<R> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
-        Error::data(format!("the step '{step}' panicked: {}", message(panic.as_ref())))
-            .hint("the line is told above; a step that can fail returns an error instead")
+        Error::data(format!("{what} panicked: {}", message(panic.as_ref())))
+            .hint("the line is told above; code that can fail returns an error instead")
     })
 }
 

@@ -30,5 +30,5 @@ pub use catalog::{StreamTable, Table};
 pub use parse::SqlText;
 pub use pipeline::{Answer, LoadOptions, Pipeline, PlannedStatement, Target};
 pub use program::{Query, QueryRows};
-pub use registered::Registered;
+pub use registered::{Accumulators, AggregateFunction, Registered, ScalarFunction};
 pub use settings::{Checkpointing, RuntimeMode, Settings, settings};

@@ -45,6 +45,7 @@ pub struct LoadOptions {
 
 pub use answer::Answer;
 pub(crate) use calls::Call;
+pub(crate) use insert::implicit_cast;
 
 /// A file, planned as far as both drivers share.
 pub struct Pipeline {

@@ -11,6 +11,7 @@ use tidemill_runtime::graph::{JobGraph, Stream};
 use crate::parse::{SqlText, Statement, parse};
 use crate::physical::live;
 use crate::plan::{TimeAttribute, all_scanned_tables, time_attribute};
+use crate::registered::check_aggregates;
 use crate::settings::{MAX_AHEAD, is_of_query};
 use crate::{LoadOptions, Pipeline, PlannedStatement, Registered, Target};
 
@@ -54,6 +55,7 @@ impl Query {
         debug_assert!(matches!(statement.target, Target::Print), "a bare SELECT");
         let statement = PlannedStatement { name: Arc::clone(&sql.origin), ..statement };
         let query = Self { pipeline, statement };
+        check_aggregates(&query.statement.plan, &query.statement.excerpt)?;
         query.check_max_ahead()?;
         Ok(query)
     }
@@ -93,7 +95,7 @@ impl Query {
         updates: bool,
     ) -> Result<(JobGraph, QueryRows)> {
         let Self { pipeline, statement } = &self;
-        let (graph, planned) = live::plan_query(pipeline, statement, graph, free_name)?;
+        let (graph, planned) = live::plan_query(pipeline, statement, graph, free_name).map_err(in_program)?;
         if planned.changelog == ChangelogMode::Retract && !updates {
             return Err(updating(planned.updated_by).at(statement.excerpt.clone()));
         }
@@ -114,6 +116,14 @@ impl Query {
             .at(statement.excerpt.clone())),
             None => Ok(()),
         }
+    }
+}
+
+/// An error whose hint is for files, as one about a query of a program.
+fn in_program(error: Error) -> Error {
+    match error.hint_text().is_some_and(|hint| hint.contains("--batch")) {
+        true => error.hint("a query of a program runs live: ask it otherwise, or in typed code"),
+        false => error,
     }
 }
 

@@ -9,7 +9,7 @@ use datafusion::config::{ConfigNonZeroUsize, ConfigOptions};
 use datafusion::execution::session_state::SessionStateBuilder;
 use datafusion::execution::{SessionState, SessionStateDefaults};
 use datafusion::logical_expr::planner::ExprPlanner;
-use datafusion::logical_expr::{Expr, LogicalPlan};
+use datafusion::logical_expr::{AggregateUDF, Expr, LogicalPlan, ScalarUDF};
 use datafusion::optimizer::optimize_projections::OptimizeProjections;
 use datafusion::optimizer::push_down_filter::PushDownFilter;
 use datafusion::optimizer::simplify_expressions::SimplifyExpressions;
@@ -89,6 +89,16 @@ impl Session {
         registered.map_err(|e| plan_error(e, &excerpt))?;
         self.tables.insert(table);
         Ok(())
+    }
+
+    /// From now on queries can call a program's function.
+    pub(crate) fn register_function(&self, function: ScalarUDF) {
+        self.context.register_udf(function);
+    }
+
+    /// The same for one that makes a value of many rows.
+    pub(crate) fn register_aggregate(&self, function: AggregateUDF) {
+        self.context.register_udaf(function);
     }
 
     /// From now on `name` stands for the rows of a plan.

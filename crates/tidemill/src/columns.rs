@@ -16,10 +16,18 @@ pub(crate) fn columns_of<T: DeserializeOwned>() -> Result<SchemaRef> {
 }
 
 /// Refuses a `T` that has fields which none of the columns is made for. What is NULL, or of another type, is known row by row.
+/// The fields of a tuple are the columns in their order.
 pub(crate) fn check_has_fields<T: DeserializeOwned>(columns: &SchemaRef) -> Result<()> {
-    for field in fields_of::<T>()? {
-        if columns.column_with_name(field.name()).is_none() {
-            let names: Vec<&str> = columns.fields().iter().map(|column| column.name().as_str()).collect();
+    let fields = fields_of::<T>()?;
+    let names: Vec<&str> = columns.fields().iter().map(|column| column.name().as_str()).collect();
+    let tuple = fields.iter().enumerate().all(|(index, field)| *field.name() == index.to_string());
+    if tuple && fields.len() != names.len() {
+        let (type_name, count) = (type_name::<T>(), names.len());
+        return Err(Error::invalid(format!("{type_name} has {} fields, and the query {count} columns", fields.len()))
+            .hint(format!("select as many columns: now they are {}", names.join(", "))));
+    }
+    for field in fields.iter().filter(|_| !tuple) {
+        if !names.contains(&field.name().as_str()) {
             let error = format!("{} has the field '{}', and the query no such column", type_name::<T>(), field.name());
             return Err(Error::invalid(error)
                 .hint(format!("name a column so with AS: the query's columns are {}", names.join(", "))));

@@ -10,9 +10,11 @@
 struct Guide;
 
 mod columns;
+mod functions;
 mod table;
 mod tables;
 
+pub use functions::{Argument, Arguments, Function, FunctionResult, Value};
 pub use table::Table;
 pub use tables::Tables;
 pub use tidemill_datastream::*;

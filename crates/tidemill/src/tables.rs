@@ -7,10 +7,11 @@ use serde::de::DeserializeOwned;
 use tidemill_connectors::connectors;
 use tidemill_core::{Error, Result, RowKind};
 use tidemill_datastream::rows::RowStreams;
-use tidemill_datastream::{DataStream, Element, Environment};
+use tidemill_datastream::{AggregateFunction, DataStream, Element, Environment};
 use tidemill_sql::{LoadOptions, Query, QueryRows, Registered, SqlText, StreamTable};
 
 use crate::columns::{check_has_fields, columns_of};
+use crate::functions::{Arguments, Function, FunctionResult, aggregate_function, scalar_function};
 
 /// The tables of a program, for its queries.
 ///
@@ -137,17 +138,117 @@ impl Tables {
         Ok(self.env.from_changes(name, rows, |kind, row: T| (kind, row)))
     }
 
+    /// Lets queries call a function that makes one value of each row: a closure of up to six arguments, whose types are those
+    /// of [`Value`](crate::Value) or `Option`s of them. Its name is the same in upper and lower case.
+    ///
+    /// It is called once a row, but not where an argument that is no `Option` is NULL: there its value is NULL. Equal arguments
+    /// give equal values, now and in later runs; else it is registered with [`Tables::register_volatile_function`]. An error that
+    /// it returns, or a panic, ends the run.
+    ///
+    /// ```
+    /// use serde::{Deserialize, Serialize};
+    /// use tidemill::{Environment, Tables};
+    ///
+    /// #[derive(Clone, Serialize, Deserialize)]
+    /// struct Order {
+    ///     cents: i64,
+    ///     coupon: Option<i64>,
+    /// }
+    ///
+    /// # fn main() -> tidemill::Result<()> {
+    /// let env = Environment::new();
+    /// let mut tables = Tables::new(&env);
+    /// tables.to_table("orders", env.from_iter([Order { cents: 900, coupon: None }, Order { cents: 500, coupon: Some(20) }]))?;
+    /// tables.register_function("discounted", |cents: i64, percent: Option<i64>| cents * (100 - percent.unwrap_or(0)) / 100)?;
+    /// let paid = tables.from_table::<(i64,)>("paid", "SELECT discounted(cents, coupon) FROM orders")?.collect();
+    /// env.execute_live()?;
+    /// assert_eq!(paid.take(), [(900,), (400,)]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `Invalid` if the name is none that a text can write, or is taken.
+    pub fn register_function<A: 'static>(&mut self, name: &str, f: impl Function<A>) -> Result<()> {
+        self.registered.add_function(scalar_function(name, true, f))
+    }
+
+    /// The same for a function that gives another value each time. Rows that a query takes back can't depend on it.
+    ///
+    /// # Errors
+    /// As [`Tables::register_function`].
+    pub fn register_volatile_function<A: 'static>(&mut self, name: &str, f: impl Function<A>) -> Result<()> {
+        self.registered.add_function(scalar_function(name, false, f))
+    }
+
+    /// Lets queries call a function that makes one value of many rows: of the arguments of a call, which are its `In` (a tuple if
+    /// there are several). Where an argument that is no `Option` is NULL, the row is left out.
+    ///
+    /// What it gives depends on the rows alone, not on their order: they are added to many accumulators, which are merged.
+    ///
+    /// ```
+    /// use serde::{Deserialize, Serialize};
+    /// use tidemill::{AggregateFunction, Environment, RowKind, Tables};
+    ///
+    /// /// The mean of values, each of which counts by its weight.
+    /// struct WeightedMean;
+    ///
+    /// impl AggregateFunction for WeightedMean {
+    ///     type In = (f64, i64);
+    ///     type Acc = (f64, i64);
+    ///     type Out = Option<f64>;
+    ///
+    ///     fn create_accumulator(&self) -> (f64, i64) {
+    ///         (0.0, 0)
+    ///     }
+    ///
+    ///     fn add(&self, sum: &mut (f64, i64), (value, weight): (f64, i64)) {
+    ///         *sum = (sum.0 + value * weight as f64, sum.1 + weight);
+    ///     }
+    ///
+    ///     fn result(&self, sum: &(f64, i64)) -> Option<f64> {
+    ///         (sum.1 != 0).then(|| sum.0 / sum.1 as f64)
+    ///     }
+    ///
+    ///     fn merge(&self, a: (f64, i64), b: (f64, i64)) -> (f64, i64) {
+    ///         (a.0 + b.0, a.1 + b.1)
+    ///     }
+    /// }
+    ///
+    /// #[derive(Clone, Serialize, Deserialize)]
+    /// struct Sale {
+    ///     price: f64,
+    ///     pieces: i64,
+    /// }
+    ///
+    /// # fn main() -> tidemill::Result<()> {
+    /// let env = Environment::new();
+    /// let mut tables = Tables::new(&env);
+    /// tables.to_table("sales", env.from_iter([Sale { price: 2.0, pieces: 3 }, Sale { price: 6.0, pieces: 1 }]))?;
+    /// tables.register_aggregate("weighted_mean", WeightedMean)?;
+    /// let mean = tables.from_changelog::<(f64,)>("mean", "SELECT weighted_mean(price, pieces) FROM sales")?.collect();
+    /// env.execute_live()?;
+    /// assert_eq!(mean.take().last(), Some(&(RowKind::Insert, (3.0,))));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Tables::register_function`].
+    pub fn register_aggregate<A>(&mut self, name: &str, function: A) -> Result<()>
+    where
+        A: AggregateFunction<In: Arguments, Acc: Serialize + DeserializeOwned + Sync, Out: FunctionResult> + Sync,
+    {
+        self.registered.add_aggregate(aggregate_function(name, function))
+    }
+
     fn add<T>(&mut self, name: &str, stream: DataStream<T>, time: Option<&str>) -> Result<()>
     where
         T: Element + Serialize + DeserializeOwned,
     {
-        if self.registered.has_table(name) {
-            return Err(Error::invalid(format!("there is a table '{name}' already")).hint("give it another name"));
-        }
         let columns = columns_of::<T>().map_err(|e| e.context(format!("the table '{name}'")))?;
         let RowStreams { streams, columns, event_time } = stream.into_rows(&self.env, name, columns, time)?;
-        self.registered.add_stream(StreamTable { name: name.into(), columns, event_time, streams });
-        Ok(())
+        self.registered.add_stream(StreamTable { name: name.into(), columns, event_time, streams })
     }
 
     fn query<T: DeserializeOwned>(&self, name: &str, sql: &str, updates: bool) -> Result<RowStreams> {

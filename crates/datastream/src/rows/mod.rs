@@ -16,6 +16,7 @@ use tidemill_runtime::graph::{JobGraph, Stream};
 
 use crate::data_stream::{DataStream, Streams, foreign};
 use crate::environment::Environment;
+pub use crate::guard::caught;
 use crate::timed::Element;
 pub(crate) use elements::row_elements;
 use from_rows::FromRows;

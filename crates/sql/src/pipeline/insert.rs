@@ -71,7 +71,7 @@ fn cast((column, given): &(Column, FieldRef), wanted: &FieldRef, target: &Table,
     if from == to {
         return Ok(expr);
     }
-    if !implicit(from, to) {
+    if !implicit_cast(from, to) {
         let (from, to) = (flink_type_name(from), flink_type_name(to));
         return Err(Error::invalid(format!(
             "the column '{}' of '{}' has the type {to}, and the query gives {from}",
@@ -107,7 +107,7 @@ fn null(wanted: &FieldRef, target: &Table, insert: &Insert) -> Result<Expr> {
 
 /// Whether Flink's sinks take the one type for the other without a CAST: where no value is lost, or
 /// only digits of a decimal or of a second; collections by their parts, and the fields of a row by their position.
-fn implicit(from: &DataType, to: &DataType) -> bool {
+pub(crate) fn implicit_cast(from: &DataType, to: &DataType) -> bool {
     use DataType as T;
     let rank = |t: &DataType| match t {
         T::Int8 => Some(1),
@@ -118,7 +118,7 @@ fn implicit(from: &DataType, to: &DataType) -> bool {
         T::Int64 => Some(4),
         _ => None,
     };
-    let part = |from: &DataType, to: &DataType| from == to || implicit(from, to);
+    let part = |from: &DataType, to: &DataType| from == to || implicit_cast(from, to);
     match (from, to) {
         (T::Null, _) => true,
         (T::List(from), T::List(to)) => part(from.data_type(), to.data_type()),

@@ -13,7 +13,7 @@ use datafusion::{
 };
 
 /// The rows to be taken in: a column of values for each argument, and the group of each row.
-pub(super) struct Rows<'a> {
+pub(crate) struct Rows<'a> {
     pub values: &'a [ArrayRef],
     pub groups: &'a [usize],
     /// `FILTER (WHERE ...)`: a row counts where this is true.
@@ -57,7 +57,7 @@ impl<'a> Rows<'a> {
 }
 
 /// The states of a function for groups 0, 1, 2, ...
-pub(super) trait Grouped: Send + Sync {
+pub(crate) trait Grouped: Send + Sync {
     /// The same function with no groups.
     fn fresh(&self) -> Box<dyn Grouped>;
 
@@ -102,7 +102,7 @@ pub(super) trait Grouped: Send + Sync {
 }
 
 /// The vectorized face.
-pub(super) struct Vectorized(pub Box<dyn Grouped>);
+pub(crate) struct Vectorized(pub Box<dyn Grouped>);
 
 impl Vectorized {
     fn emit<T>(&mut self, emit_to: EmitTo, read: impl FnOnce(&mut dyn Grouped, usize) -> Result<T>) -> Result<T> {
@@ -154,13 +154,13 @@ impl GroupsAccumulator for Vectorized {
 }
 
 /// The row-wise face: one group, read as often as asked.
-pub(super) struct OneGroup {
+pub(crate) struct OneGroup {
     group: Box<dyn Grouped>,
     zeros: Vec<usize>,
 }
 
 impl OneGroup {
-    pub(super) fn new(mut group: Box<dyn Grouped>) -> Self {
+    pub(crate) fn new(mut group: Box<dyn Grouped>) -> Self {
         group.resize(1);
         Self { group, zeros: Vec::new() }
     }
@@ -214,6 +214,6 @@ impl Accumulator for OneGroup {
 }
 
 /// What a function answers that keeps too little to take a row back.
-pub(super) fn not_retractable(function: &str) -> Result<()> {
+pub(crate) fn not_retractable(function: &str) -> Result<()> {
     not_impl_err!("{} cannot take a row back", function.to_uppercase())
 }

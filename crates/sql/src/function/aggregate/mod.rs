@@ -8,7 +8,7 @@ mod count;
 mod counted;
 mod distinct;
 pub mod exact_sum;
-mod grouped;
+pub(crate) mod grouped;
 mod min_max;
 mod ordered;
 mod sum;

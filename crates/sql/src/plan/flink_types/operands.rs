@@ -9,9 +9,11 @@ use datafusion::logical_expr::{Expr, ExprSchemable, Operator};
 use super::common::{common_type, is_text};
 use super::{casts, collections, mismatch, patterns};
 use crate::function::{AS_WRITTEN, Arithmetic, BETWEEN_SYMMETRIC, with_types_of_operands};
+use crate::registered::check_arguments;
 
 /// The expression with operands that agree; those below it do already.
 pub(super) fn agree(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
+    check_arguments(&expr, schema)?;
     match expr {
         Expr::BinaryExpr(binary) => operator(binary, schema),
         Expr::Case(case) => branches(case, schema),

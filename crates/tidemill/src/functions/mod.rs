@@ -1,0 +1,15 @@
+//! Functions of a program that its queries call.
+
+mod aggregate;
+mod argument;
+mod result;
+mod scalar;
+mod value;
+
+pub use aggregate::Arguments;
+pub(crate) use aggregate::aggregate_function;
+pub use argument::Argument;
+pub use result::FunctionResult;
+pub use scalar::Function;
+pub(crate) use scalar::scalar_function;
+pub use value::Value;
