@@ -119,3 +119,38 @@ fn a_table_has_a_name_of_its_own_and_columns_that_sql_has() {
     let error = tables.to_table("others", other.from_iter(vec![order("a", 1, 0)])).unwrap_err();
     assert_eq!(error.message(), "streams of two environments meet");
 }
+
+#[test]
+fn a_value_that_a_field_is_not_made_for_names_the_query() {
+    let run = |sql: &str| {
+        let env = environment(1, 10);
+        let mut tables = Tables::new(&env);
+        tables.to_table("orders", env.from_iter(vec![order("a", 1, 0)])).unwrap();
+        let _ = tables.from_table::<(i64,)>("q", sql).unwrap().collect();
+        env.execute_live().unwrap_err()
+    };
+    for sql in ["SELECT coupon FROM orders", "SELECT category FROM orders"] {
+        let error = run(sql);
+        assert!(error.message().starts_with("the query 'q': a row is no (i64,): "), "{error}");
+        assert!(error.hint_text().unwrap().contains("a column that can be NULL is an Option"));
+    }
+}
+
+#[test]
+fn a_tuple_has_as_many_fields_as_the_query_columns() {
+    let env = environment(1, 10);
+    let error = Tables::new(&env).from_table::<(i64, i64)>("q", "SELECT 1 AS one").err().unwrap();
+    assert_eq!(error.message(), "the query 'q': (i64, i64) has 2 fields, and the query 1 columns");
+    assert_eq!(error.hint_text(), Some("select as many columns: now they are one"));
+}
+
+#[test]
+fn first_value_goes_by_event_time_if_there_is_one() {
+    let env = environment(1, 10);
+    let mut tables = Tables::new(&env);
+    tables.to_table("orders", env.from_iter(vec![order("a", 1, 0)])).unwrap();
+    let sql = "SELECT FIRST_VALUE(cents) FROM orders GROUP BY category";
+    let error = tables.from_changelog::<(i64,)>("q", sql).err().unwrap();
+    assert_eq!(error.message(), "q:1:1: FIRST_VALUE needs rows that have an order, and these have no event time");
+    assert!(error.hint_text().unwrap().contains("to_table_with_event_time"));
+}

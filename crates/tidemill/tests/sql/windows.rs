@@ -132,3 +132,64 @@ fn rows_that_a_query_lets_through_keep_their_time_and_their_watermark() {
     assert_eq!(sums, [(0, 1), (180_000, 2)]);
     assert_eq!(executed.late_elements["sums"], 1, "the order of 1,000 ms came behind that of 200,000");
 }
+
+/// By the clocks of Berlin 23:30 UTC is in the next day, and is told so; the event time is an instant.
+#[test]
+fn windows_of_a_declared_table_go_by_the_clocks_of_a_zone() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("t.jsonl"), "{\"at\": \"1970-01-01 23:30:00Z\"}\n{\"at\": \"1970-01-02 00:30:00Z\"}\n").unwrap();
+    let env = environment(1, 10);
+    let days = Tables::new(&env).in_folder(dir.path()).from_table::<(i64, i64, i64)>(
+        "days",
+        "SET 'table.local-time-zone' = 'Europe/Berlin';
+         CREATE TABLE t (at TIMESTAMP_LTZ(3), WATERMARK FOR at AS at)
+         WITH ('connector' = 'filesystem', 'path' = 't.jsonl', 'format' = 'json');
+         SELECT window_start, window_time, COUNT(*) FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(at), INTERVAL '1' DAY))
+         GROUP BY window_start, window_end, window_time",
+    );
+    let hours = days
+        .unwrap()
+        .key_by(|_| ())
+        .window(WindowAssigner::tumbling(Duration::from_secs(3_600)))
+        .reduce("hours", |a, _| a)
+        .map(|of| (of.window.start, of.value))
+        .collect();
+    env.execute_live().unwrap();
+    let (day, hour) = (86_400_000, 3_600_000);
+    assert_eq!(hours.take(), [(2 * day - 2 * hour, (day, 2 * day - hour - 1, 2))]);
+}
+
+#[test]
+fn first_and_last_values_go_by_event_time_whatever_the_order_of_arrival() {
+    let env = environment(3, 1);
+    let mut tables = Tables::new(&env);
+    let given = vec![order("a", 3, 3_000), order("a", 1, 1_000), order("a", 4, 3_000), order("a", 2, 2_000)];
+    tables.to_table_with_event_time("orders", timed(&env, given), "placed").unwrap();
+    let rows = tables.from_table::<(i64, i64, String)>(
+        "ends",
+        "SELECT FIRST_VALUE(cents), LAST_VALUE(cents), LISTAGG(CAST(cents AS STRING))
+         FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(placed), INTERVAL '1' MINUTE)) GROUP BY window_start, window_end",
+    );
+    let rows = rows.unwrap().collect();
+    env.execute_live().unwrap();
+    assert_eq!(rows.take(), [(1, 4, "1,2,3,4".to_owned())]);
+}
+
+/// The rows of two streams are one table.
+#[test]
+fn a_union_is_a_table() {
+    let env = environment(2, 1);
+    let mut tables = Tables::new(&env);
+    let both = timed(&env, vec![order("a", 1, 0), order("a", 2, 100_000)]).union([timed(&env, vec![order("b", 4, 500)])]);
+    tables.to_table_with_event_time("orders", both, "placed").unwrap();
+    let rows = tables.from_table::<(i64, i64)>(
+        "sums",
+        "SELECT window_start, SUM(cents) FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(placed), INTERVAL '1' MINUTE))
+         GROUP BY window_start, window_end",
+    );
+    let rows = rows.unwrap().collect();
+    env.execute_live().unwrap();
+    let mut rows = rows.take();
+    rows.sort();
+    assert_eq!(rows, [(0, 5), (MINUTE_MS, 2)]);
+}
