@@ -121,19 +121,51 @@ fn a_table_has_a_name_of_its_own_and_columns_that_sql_has() {
 }
 
 #[test]
-fn a_value_that_a_field_is_not_made_for_names_the_query() {
-    let run = |sql: &str| {
+fn a_null_for_a_field_that_is_no_option_names_the_query() {
+    let env = environment(1, 10);
+    let mut tables = Tables::new(&env);
+    tables.to_table("orders", env.from_iter(vec![order("a", 1, 0)])).unwrap();
+    let _ = tables.from_table::<(i64,)>("q", "SELECT coupon FROM orders").unwrap().collect();
+    let error = env.execute_live().unwrap_err();
+    assert!(error.message().starts_with("the query 'q': a row is no (i64,): "), "{error}");
+    assert!(error.hint_text().unwrap().contains("a column that can be NULL is an Option"));
+}
+
+#[test]
+fn a_column_of_another_type_than_the_field_is_refused_at_once() {
+    let refused = |sql: &str| {
         let env = environment(1, 10);
         let mut tables = Tables::new(&env);
         tables.to_table("orders", env.from_iter(vec![order("a", 1, 0)])).unwrap();
-        let _ = tables.from_table::<(i64,)>("q", sql).unwrap().collect();
-        env.execute_live().unwrap_err()
+        tables.from_table::<(i64, f64, String, bool)>("q", sql).map(|_| ()).map_err(|e| e.message().to_owned())
     };
-    for sql in ["SELECT coupon FROM orders", "SELECT category FROM orders"] {
-        let error = run(sql);
-        assert!(error.message().starts_with("the query 'q': a row is no (i64,): "), "{error}");
-        assert!(error.hint_text().unwrap().contains("a column that can be NULL is an Option"));
-    }
+    let of = |field: usize, column: &str| {
+        Err(format!(
+            "the query 'q': the field '{field}' of (i64, f64, alloc::string::String, bool) is not made of the column {column}"
+        ))
+    };
+    assert_eq!(refused("SELECT category, 1e0 AS a, 'x' AS b, TRUE AS c FROM orders"), of(0, "'category', a STRING"));
+    assert_eq!(refused("SELECT cents, 1.5 AS a, 'x' AS b, TRUE AS c FROM orders"), of(1, "'a', a DECIMAL(2, 1)"));
+    assert_eq!(refused("SELECT cents, cents AS a, 'x' AS b, TRUE AS c FROM orders"), of(1, "'a', a BIGINT"));
+    assert_eq!(refused("SELECT cents, 1e0 AS a, cents AS b, TRUE AS c FROM orders"), of(2, "'b', a BIGINT"));
+    assert_eq!(refused("SELECT cents, 1e0 AS a, 'x' AS b, 'y' AS c FROM orders"), of(3, "'c', a STRING"));
+    assert_eq!(refused("SELECT DATE '2026-11-30' AS d, 1e0 AS a, 1.5 AS b, TRUE AS c FROM orders"), Ok(()));
+}
+
+/// What is let through at once is what serde then takes.
+#[test]
+fn values_come_as_the_fields_that_they_are_let_through_for() {
+    let env = environment(1, 10);
+    let mut tables = Tables::new(&env);
+    tables.to_table("orders", env.from_iter(vec![order("a", 1, 0)])).unwrap();
+    let sql = "SELECT DATE '1970-01-02' AS a, TIMESTAMP '1970-01-01 00:00:01' AS b, TRUE AS c, CAST(7 AS TINYINT) AS d, \
+               CAST(1.5 AS FLOAT) AS e, 1e0 AS f, 2.50 AS g, 'x' AS h, category, DATE '1970-01-02' AS i FROM orders";
+    type Row = (i64, i64, i64, u64, f64, f32, String, String, Option<String>, String);
+    let rows = tables.from_table::<Row>("q", sql).unwrap().collect();
+    env.execute_live().unwrap();
+    let text = str::to_owned;
+    let expected = (1, 1_000, 1, 7, 1.5, 1.0, text("2.50"), text("x"), Some(text("a")), text("1970-01-02"));
+    assert_eq!(rows.take(), [expected]);
 }
 
 #[test]

@@ -137,7 +137,11 @@ fn rows_that_a_query_lets_through_keep_their_time_and_their_watermark() {
 #[test]
 fn windows_of_a_declared_table_go_by_the_clocks_of_a_zone() {
     let dir = tempfile::tempdir().unwrap();
-    std::fs::write(dir.path().join("t.jsonl"), "{\"at\": \"1970-01-01 23:30:00Z\"}\n{\"at\": \"1970-01-02 00:30:00Z\"}\n").unwrap();
+    std::fs::write(
+        dir.path().join("t.jsonl"),
+        "{\"at\": \"1970-01-01 23:30:00Z\"}\n{\"at\": \"1970-01-02 00:30:00Z\"}\n",
+    )
+    .unwrap();
     let env = environment(1, 10);
     let days = Tables::new(&env).in_folder(dir.path()).from_table::<(i64, i64, i64)>(
         "days",
@@ -180,7 +184,8 @@ fn first_and_last_values_go_by_event_time_whatever_the_order_of_arrival() {
 fn a_union_is_a_table() {
     let env = environment(2, 1);
     let mut tables = Tables::new(&env);
-    let both = timed(&env, vec![order("a", 1, 0), order("a", 2, 100_000)]).union([timed(&env, vec![order("b", 4, 500)])]);
+    let both =
+        timed(&env, vec![order("a", 1, 0), order("a", 2, 100_000)]).union([timed(&env, vec![order("b", 4, 500)])]);
     tables.to_table_with_event_time("orders", both, "placed").unwrap();
     let rows = tables.from_table::<(i64, i64)>(
         "sums",
@@ -192,4 +197,19 @@ fn a_union_is_a_table() {
     let mut rows = rows.take();
     rows.sort();
     assert_eq!(rows, [(0, 5), (MINUTE_MS, 2)]);
+}
+
+/// Planning waits for nothing, so a query can be asked where a runtime drives the program.
+#[test]
+fn a_query_is_asked_within_an_async_function() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let rows = runtime.block_on(async {
+        let env = environment(1, 10);
+        let mut tables = Tables::new(&env);
+        tables.to_table("orders", env.from_iter(vec![order("a", 1, 0)])).unwrap();
+        let rows = tables.from_table::<(String,)>("q", "SELECT category FROM orders").unwrap().collect();
+        env.run_live(std::future::pending()).await.unwrap();
+        rows.take()
+    });
+    assert_eq!(rows, [("a".to_owned(),)]);
 }
