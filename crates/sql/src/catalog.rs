@@ -13,7 +13,6 @@ use datafusion::sql::sqlparser::ast;
 use tidemill_core::{Error, EventTimes, Excerpt, Result};
 use tidemill_runtime::connector::{Connector, Connectors, Options, Source, TableSpec};
 use tidemill_runtime::engine_error;
-use tidemill_runtime::graph::Stream;
 
 use crate::advised::Advised;
 use crate::function::is_processing_time;
@@ -21,6 +20,7 @@ use crate::parse::{ColumnKind, CreateTable, SqlText};
 use crate::settings::Settings;
 use crate::types::flink_type_name;
 
+pub(crate) use stream_table::OwnStreams;
 pub use stream_table::StreamTable;
 
 /// A declared table.
@@ -37,7 +37,7 @@ pub struct Table {
     /// The system that holds it.
     pub connector: Arc<dyn Connector>,
     /// Where its rows come from, if it is streams of a program's graph, and no connector has them.
-    pub(crate) streams: Option<Arc<[Stream]>>,
+    pub(crate) streams: Option<OwnStreams>,
     /// What can't be decoded goes elsewhere, instead of failing the run; so all columns are decoded,
     /// whatever a statement reads: which rows are wrong does not depend on who asks.
     pub(crate) keep_rejected: bool,

@@ -247,8 +247,8 @@ impl Tables {
         T: Element + Serialize + DeserializeOwned,
     {
         let columns = columns_of::<T>().map_err(|e| e.context(format!("the table '{name}'")))?;
-        let RowStreams { streams, columns, event_time } = stream.into_rows(&self.env, name, columns, time)?;
-        self.registered.add_stream(StreamTable { name: name.into(), columns, event_time, streams })
+        let RowStreams { streams, columns, event_time, in_order } = stream.into_rows(&self.env, name, columns, time)?;
+        self.registered.add_stream(StreamTable { name: name.into(), columns, event_time, streams, in_order })
     }
 
     fn query<T: DeserializeOwned>(&self, name: &str, sql: &str, updates: bool) -> Result<RowStreams> {
@@ -270,6 +270,6 @@ impl Tables {
             query.plan_into(graph, free_name, updates).map_err(in_query)
         };
         let QueryRows { streams, columns, event_time } = self.env.extend(name, Box::new(extend))?;
-        Ok(RowStreams { streams, columns, event_time })
+        Ok(RowStreams { streams, columns, event_time, in_order: false })
     }
 }

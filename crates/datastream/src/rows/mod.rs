@@ -32,6 +32,8 @@ pub struct RowStreams {
     /// The column that says when they happened, `Timestamp(Millisecond, _)`, NULL where a row has no time. Their sidecars have
     /// their watermarks.
     pub event_time: Option<String>,
+    /// They are one stream, whose rows come through one subtask, in the order of one partition.
+    pub in_order: bool,
 }
 
 /// What puts operators into a graph: it is given the graph, and a function that makes names of which a program has no other.
@@ -51,7 +53,7 @@ impl<T: Element + Serialize> DataStream<T> {
         columns: SchemaRef,
         time: Option<&str>,
     ) -> Result<RowStreams> {
-        let (of, Streams { streams, timed, .. }) = self.into_parts();
+        let (of, Streams { streams, timed, one_partition }) = self.into_parts();
         if !of.is(env) {
             return Err(foreign());
         }
@@ -63,7 +65,8 @@ impl<T: Element + Serialize> DataStream<T> {
         let make = ToRows::<T>::table(table, Arc::clone(&columns), time.is_some());
         let chain = |stream| env.plan(|plan| plan.graph.chain(stream, Arc::clone(&make)));
         let event_time = time.map(str::to_owned);
-        Ok(RowStreams { streams: streams.into_iter().map(chain).collect(), columns, event_time })
+        let in_order = one_partition && streams.len() == 1;
+        Ok(RowStreams { streams: streams.into_iter().map(chain).collect(), columns, event_time, in_order })
     }
 }
 

@@ -24,11 +24,21 @@ pub struct StreamTable {
     pub event_time: Option<String>,
     /// Where the rows come from.
     pub streams: Vec<Stream>,
+    /// They are one stream, whose rows come through one subtask, in the order of one partition.
+    pub in_order: bool,
+}
+
+/// Where the rows of such a table come from.
+#[derive(Clone)]
+pub(crate) struct OwnStreams {
+    pub(crate) streams: Arc<[Stream]>,
+    /// In an order that gives each row a place.
+    pub(crate) in_order: bool,
 }
 
 impl StreamTable {
     pub(crate) fn into_table(self) -> Table {
-        let Self { name, columns, event_time, streams } = self;
+        let Self { name, columns, event_time, streams, in_order } = self;
         let event_time = event_time.map(|column| EventTimeColumn {
             // Nobody asks for it: rows bring their watermarks.
             watermark: Expr::Column(Column::new_unqualified(&column)),
@@ -50,7 +60,7 @@ impl StreamTable {
             schema: columns,
             computed: BTreeMap::new(),
             connector: Arc::new(OfProgram),
-            streams: Some(streams.into()),
+            streams: Some(OwnStreams { streams: streams.into(), in_order }),
             keep_rejected: false,
             advice: None,
             event_time,

@@ -159,12 +159,6 @@ impl AggregateUDFImpl for ProgramAggregate {
         Ok(Box::new(OneGroup::new(self.groups())))
     }
 
-    /// An accumulator has no way back.
-    fn create_sliding_accumulator(&self, _: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
-        not_retractable(&self.function.name)?;
-        Ok(Box::new(OneGroup::new(self.groups())))
-    }
-
     fn groups_accumulator_supported(&self, _: AccumulatorArgs<'_>) -> bool {
         true
     }

@@ -19,7 +19,16 @@ pub struct Order {
 
 /// Nearly in the order of their times; some are far behind.
 pub fn orders() -> impl Strategy<Value = Vec<Order>> {
-    let behind = prop_oneof![8 => 0..OUT_OF_ORDER_MS, 1 => 0..4 * MINUTE_MS];
+    orders_behind(prop_oneof![8 => 0..OUT_OF_ORDER_MS, 1 => 0..4 * MINUTE_MS])
+}
+
+/// Nearly in the order of their times, so that none is late.
+pub fn orders_in_time() -> impl Strategy<Value = Vec<Order>> {
+    orders_behind(0..OUT_OF_ORDER_MS)
+}
+
+/// Each is so far behind the latest.
+fn orders_behind(behind: impl Strategy<Value = i64>) -> impl Strategy<Value = Vec<Order>> {
     let order = ("[abc]", 0..10_000i64, proptest::option::of(0..100i64), 0..15_000i64, behind);
     proptest::collection::vec(order, 0..120).prop_map(|steps| {
         let mut now = 0;

@@ -55,7 +55,8 @@ fn what_needs_the_place_of_rows_in_a_log_is_refused() {
     let of = |sql: &str| {
         let env = environment(1, 10);
         let mut tables = Tables::new(&env);
-        tables.to_table_with_event_time("orders", timed(&env, vec![order("a", 1, 0)]), "placed").unwrap();
+        let stream = timed(&env, vec![order("a", 1, 0)]).union([timed(&env, vec![order("a", 1, 0)])]);
+        tables.to_table_with_event_time("orders", stream, "placed").unwrap();
         #[derive(Clone, Deserialize)]
         struct Cents {
             #[allow(dead_code, reason = "only its column is asked for")]
@@ -65,7 +66,7 @@ fn what_needs_the_place_of_rows_in_a_log_is_refused() {
     };
     assert_eq!(
         of(session),
-        "q:1:1: a SESSION over 'orders' needs the place of rows in the log, which a stream has not"
+        "q:1:1: a SESSION over 'orders' needs rows in the order of one partition, which this stream is not in"
     );
     let watermark = "SELECT cents FROM orders WHERE placed > CURRENT_WATERMARK(placed)";
     assert_eq!(

@@ -1,6 +1,6 @@
 //! Plan nodes to operators. A node that stands in several statements becomes one operator.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
@@ -102,6 +102,8 @@ pub(super) struct Planner<'a> {
     pub(super) state: &'a SessionState,
     pub(super) graph: JobGraph,
     sources: BTreeMap<ScanKey, (Stream, SchemaRef)>,
+    /// The tables of a program's own streams whose rows are given a place.
+    pub(super) numbered: BTreeSet<Arc<str>>,
     pub(super) limits: Limits,
     /// When windows tell their results.
     pub(super) emit: &'a Emit,
@@ -131,7 +133,8 @@ impl<'a> Planner<'a> {
         }
         let emit = &pipeline.settings.emit;
         let (time, done) = (TimeKind::Event, HashMap::new());
-        Ok(Self { state, graph, sources, limits, emit, before_sink: false, time, done })
+        let numbered = BTreeSet::new();
+        Ok(Self { state, graph, sources, numbered, limits, emit, before_sink: false, time, done })
     }
 
     pub(super) fn into_graph(self) -> JobGraph {

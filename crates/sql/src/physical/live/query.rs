@@ -41,6 +41,7 @@ pub(crate) fn plan_query(
     let limits = top_n::limits(&statements)?;
     let mut planner = Planner::new(&state, pipeline, graph, &needs, limits)?;
     let [live] = &statements;
+    planner.numbered = sources::numbered(live)?;
     let planned = planner.rows(live)?;
     let query =
         PlannedQuery { streams: planned.streams(), changelog: planned.changelog, updated_by: planned.updated_by };

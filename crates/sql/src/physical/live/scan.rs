@@ -6,11 +6,12 @@ use arrow::datatypes::SchemaRef;
 use datafusion::logical_expr::TableScan;
 use tidemill_core::{Error, Result};
 use tidemill_runtime::graph::{MakeOperator, Stream};
-use tidemill_runtime::operator::{WithIdentity, WithRowWatermark};
+use tidemill_runtime::operator::{Numbered, WithIdentity, WithRowWatermark};
 
 use super::expressions::{arrow_schema, pick};
 use super::planner::{Branch, LiveStatement, Planned, Planner, make_calc};
 use super::sources::{TimeKind, reads_identity, reads_watermark};
+use crate::catalog::{OwnStreams, Table};
 use crate::physical::IDENTITY;
 use crate::plan::scanned;
 
@@ -18,7 +19,7 @@ impl Planner<'_> {
     pub(super) fn scan(&mut self, scan: &TableScan, live: &LiveStatement<'_>) -> Result<Planned> {
         let table = scanned(scan).map(|source| Arc::clone(source.table()));
         let (streams, columns) = match table.as_ref().and_then(|table| table.streams.clone().zip(Some(table))) {
-            Some((streams, table)) => (streams.to_vec(), Arc::clone(table.schema())),
+            Some((own, table)) => (self.own_streams(&own, table), Arc::clone(table.schema())),
             None => {
                 let (stream, columns) = self.source_columns(scan, live)?;
                 (vec![stream], columns)
@@ -31,6 +32,16 @@ impl Planner<'_> {
         let branch = |stream| Branch { stream, table: table.clone() };
         let branches = streams.into_iter().map(branch).collect();
         Ok(Planned { branches, ..Planned::new() }.chain(&mut self.graph, &make_calc(calc)))
+    }
+
+    /// The rows of a program's streams, each with a place in their order where somebody goes by it.
+    fn own_streams(&mut self, own: &OwnStreams, table: &Table) -> Vec<Stream> {
+        if !self.numbered.contains(&table.name) {
+            return own.streams.to_vec();
+        }
+        let name = Arc::clone(&table.name);
+        let make: MakeOperator = Arc::new(move || Ok(Box::new(Numbered::new(Arc::clone(&name)))));
+        own.streams.iter().map(|stream| self.graph.chain(*stream, Arc::clone(&make))).collect()
     }
 
     /// The rows of a source, with the columns that only this scan asks for behind those that it decodes.

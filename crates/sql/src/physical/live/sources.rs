@@ -100,6 +100,14 @@ pub(super) fn needs(statements: &[LiveStatement<'_>]) -> Result<Needs> {
     Ok(needs)
 }
 
+/// The tables of a program's own streams over whose rows there are sessions: they are judged in the order of their places.
+pub(super) fn numbered(live: &LiveStatement<'_>) -> Result<BTreeSet<Arc<str>>> {
+    let windows = windows(&live.plan).map_err(|e| plan_error(e, &live.statement.excerpt))?;
+    let sessions = windows.iter().filter(|window| matches!(window.kind, WindowKind::Session { .. }));
+    let tables = sessions.flat_map(|window| scanned_tables(&window.input));
+    Ok(tables.filter(|table| table.streams.is_some()).map(|table| Arc::clone(&table.name)).collect())
+}
+
 /// Nothing need be decoded of streams that a program has; but their watermark is not the clock.
 fn check_stream(table: &Table, kind: TimeKind) -> Result<()> {
     match kind {

@@ -327,11 +327,17 @@ fn check_session(windowed: &WindowedAggregate, input: &[Branch], live: &LiveStat
             format!("GROUP BY window_start, window_end, {}", column.name),
         );
     }
-    let of_program = |branch: &Branch| branch.table.clone().filter(|table| table.streams.is_some());
-    if let Some(table) = input.iter().find_map(of_program) {
+    // Two such streams have no order in common.
+    let placeless =
+        |table: &&Arc<Table>| table.streams.as_ref().is_some_and(|streams| !streams.in_order || input.len() > 1);
+    if let Some(table) = input.iter().filter_map(|branch| branch.table.as_ref()).find(placeless) {
         return refuse(
-            format!("a SESSION over '{}' needs the place of rows in the log, which a stream has not", table.name),
-            "key the stream, and make it a window(WindowAssigner::session(...))".to_owned(),
+            format!(
+                "a SESSION over '{}' needs rows in the order of one partition, which this stream is not in",
+                table.name
+            ),
+            "key the stream, and make it a window(WindowAssigner::session(...)), which takes elements as they come"
+                .to_owned(),
         );
     }
     // One row of the source would be in several sessions, and be late for one and in time for another.
