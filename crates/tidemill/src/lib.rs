@@ -10,11 +10,10 @@
 struct Guide;
 
 mod columns;
-mod functions;
+pub mod functions;
 mod table;
 mod tables;
 
-pub use functions::{Argument, Arguments, Function, FunctionResult, Value};
 pub use table::Table;
 pub use tables::Tables;
 pub use tidemill_datastream::*;

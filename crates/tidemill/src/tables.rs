@@ -139,7 +139,7 @@ impl Tables {
     }
 
     /// Lets queries call a function that makes one value of each row: a closure of up to six arguments, whose types are those
-    /// of [`Value`](crate::Value) or `Option`s of them. Its name is the same in upper and lower case.
+    /// of [`Value`](crate::functions::Value) or `Option`s of them. Its name is the same in upper and lower case.
     ///
     /// It is called once a row, but not where an argument that is no `Option` is NULL: there its value is NULL. Equal arguments
     /// give equal values, now and in later runs; else it is registered with [`Tables::register_volatile_function`]. An error that

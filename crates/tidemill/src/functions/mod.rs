@@ -1,4 +1,4 @@
-//! Functions of a program that its queries call.
+//! What functions of a program are that its queries call: see [`Tables`](crate::Tables).
 
 mod aggregate;
 mod argument;

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 use tidemill::{AggregateFunction, DataStream, Error, EventTime, Result, Tables};
 
-use crate::orders::{MINUTE_MS, Order, environment, order, orders, timed, with_watermarks};
+use crate::orders::{MINUTE_MS, Order, environment, order, orders, orders_in_time, timed, with_watermarks};
 
 /// How many orders there are of each coupon, and which is the most used; the smallest of several.
 struct MostUsed;
@@ -101,6 +101,32 @@ proptest! {
             (watermark < window_start + MINUTE_MS - 1).then(|| ((order.category.clone(), window_start), order))
         });
         let expected: Vec<Used> = naive(in_time).into_iter().map(|((c, w), (most, paid))| (c, w, most, paid)).collect();
+        let mut used = used.take();
+        used.sort();
+        prop_assert_eq!(used, expected);
+    }
+
+    /// Windows that overlap merge what their panes remember.
+    #[test]
+    fn an_aggregate_function_of_overlapping_windows(
+        orders in orders_in_time(),
+        parallelism in 1..=3usize,
+        batch_size in 1..50usize,
+    ) {
+        let env = environment(parallelism, batch_size);
+        let mut tables = Tables::new(&env);
+        tables.to_table_with_event_time("orders", timed(&env, orders.clone()), "placed").unwrap();
+        tables.register_aggregate("most_used", MostUsed).unwrap();
+        tables.register_aggregate("paid", Paid).unwrap();
+        let sql = USED.replace("TUMBLE(TABLE orders, DESCRIPTOR(placed),", "HOP(TABLE orders, DESCRIPTOR(placed), INTERVAL '10' SECOND,");
+        let used = tables.from_table::<Used>("used", &sql).unwrap().collect();
+        env.execute_live().unwrap();
+        let slide = 10_000;
+        let of_windows = orders.into_iter().flat_map(|order| {
+            let last = order.placed_ms.div_euclid(slide) * slide;
+            (0..6).map(move |n| ((order.category.clone(), last - n * slide), order.clone()))
+        });
+        let expected: Vec<Used> = naive(of_windows).into_iter().map(|((c, w), (most, paid))| (c, w, most, paid)).collect();
         let mut used = used.take();
         used.sort();
         prop_assert_eq!(used, expected);
