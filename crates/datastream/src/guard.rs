@@ -1,8 +1,8 @@
 //! A program's own code may panic: that is an error of the program, and names the step.
 
 use std::any::Any;
-use std::future::poll_fn;
 use std::fmt::Display;
+use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::task::Poll;
