@@ -136,6 +136,10 @@ where
         self.keyed.describe()
     }
 
+    fn in_order(&mut self) {
+        self.keyed.in_order();
+    }
+
     fn on_batch(&mut self, batch: EventBatch, out: &mut Output) -> Result<()> {
         match &batch.elements {
             Some(elements) if elements.downcast_ref::<Timed<T>>().is_err() => self.on_broadcast(batch, out),

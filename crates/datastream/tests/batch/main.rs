@@ -17,7 +17,8 @@ use flaky_source::{FlakySource, number_column};
 use proptest::prelude::*;
 use sessions::{Event, Session, Sessions, expected_sessions};
 use tidemill_datastream::{
-    Environment, ErrorKind, EventTime, Settings, StragglerListener, WatermarkStrategy, WindowAssigner,
+    AsyncOptions, BroadcastContext, BroadcastState, BroadcastStates, Collector, Context, Environment, Error, ErrorKind,
+    EventTime, KeyedBroadcastProcessFunction, Result, Settings, StragglerListener, WatermarkStrategy, WindowAssigner,
 };
 
 /// How a batch is cut, and what goes wrong.
@@ -344,4 +345,79 @@ fn a_part_that_takes_much_longer_is_told_while_it_runs() {
     assert_eq!(executed.stragglers.len(), 1);
     assert_eq!(&*executed.stragglers[0].task, "sums");
     assert_eq!(*heard.lock().unwrap(), executed.stragglers);
+}
+
+/// Whether an element is under the limit of its key, as far as that is known.
+struct Limits {
+    limits: BroadcastState<u8, i64>,
+}
+
+impl KeyedBroadcastProcessFunction<u8, (u8, i64), (u8, i64)> for Limits {
+    type Out = (u8, i64, Option<i64>);
+
+    fn process_element(
+        &mut self,
+        key: &u8,
+        (_, number): (u8, i64),
+        broadcast: &BroadcastStates,
+        _: &mut Context<'_>,
+        out: &mut Collector<Self::Out>,
+    ) -> Result<()> {
+        out.collect((*key, number, self.limits.get(broadcast, key)?.copied()));
+        Ok(())
+    }
+
+    fn process_broadcast_element(
+        &mut self,
+        (key, limit): (u8, i64),
+        broadcast: &mut BroadcastStates,
+        _: &mut BroadcastContext<'_>,
+        _: &mut Collector<Self::Out>,
+    ) -> Result<()> {
+        self.limits.put(broadcast, key, limit)
+    }
+}
+
+#[test]
+fn what_is_broadcast_comes_before_all_elements() {
+    let env = Environment::with(Settings { batch_size: 10, shuffle_memory: 0, ..Settings::default() });
+    let numbers = env.from_iter((0..200i64).map(|number| ((number % 7) as u8, number)).collect::<Vec<_>>());
+    let limits = env.from_iter((0..7u8).map(|key| (key, i64::from(key) * 100)).collect::<Vec<_>>());
+    let told = numbers
+        .key_by(|of| of.0)
+        .connect_broadcast(limits.broadcast())
+        .process("limits", |_, broadcast| Ok(Limits { limits: broadcast.map_state("limits")? }))
+        .collect();
+    env.execute_batch().unwrap();
+    let mut told = told.take();
+    told.sort_unstable_by_key(|of| of.1);
+    let expected = |number: i64| ((number % 7) as u8, number, Some(number % 7 * 100));
+    assert_eq!(told, (0..200).map(expected).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_request_that_fails_is_asked_again_with_its_split() {
+    let env = Environment::with(Settings { batch_size: 10, ..Settings::default() });
+    let failed = Arc::new(AtomicUsize::new(0));
+    let options = AsyncOptions::unordered(4, Duration::from_secs(10));
+    let answers = env
+        .from_iter(0..500i64)
+        .async_map("ask", options, move |number| {
+            let fails = number == 123 && failed.fetch_add(1, Ordering::Relaxed) < 2;
+            async move {
+                tokio::time::sleep(Duration::from_micros(number.unsigned_abs() % 5 * 100)).await;
+                if fails { Err(Error::unavailable("no answer")) } else { Ok(number * 2) }
+            }
+        })
+        .key_by(|number| number % 3)
+        .window(WindowAssigner::global())
+        .reduce("sums", |a, b| a + b)
+        .map(|of| (of.key, of.value))
+        .collect();
+    let executed = env.execute_batch().unwrap();
+    assert_eq!(executed.re_executed.len(), 2);
+    let mut answers = answers.take();
+    answers.sort_unstable();
+    let sum = |key: i64| (0..500i64).map(|number| number * 2).filter(|double| double % 3 == key).sum::<i64>();
+    assert_eq!(answers, (0..3).map(|key| (key, sum(key))).collect::<Vec<_>>());
 }

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use arrow::array::Int64Array;
 use tidemill_core::{Error, ErrorKind, EventBatch, Result, Watermark};
 use tokio::sync::watch;
 
@@ -99,7 +100,10 @@ impl Work<'_> {
                 self.chain.data(source_slot(Port::REJECTED), rejected)?;
             }
             offset += decoded.offset_count;
-            self.rows(moment_ms, elements.unwrap_or_else(|| EventBatch::append(decoded.rows))).await?;
+            let mut rows = elements.unwrap_or_else(|| EventBatch::append(decoded.rows));
+            // Whoever asks for each row's own watermark learns that nothing is late.
+            rows.watermarks = spec.row_watermarks.then(|| Int64Array::from_value(i64::MIN, rows.num_rows()));
+            self.rows(moment_ms, rows).await?;
         }
         Ok(())
     }

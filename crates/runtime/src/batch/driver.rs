@@ -3,19 +3,20 @@
 use std::any::Any;
 use std::collections::{BTreeMap, VecDeque};
 use std::future::pending;
-use std::panic::AssertUnwindSafe;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use tidemill_core::{Epoch, Error, EventBatch, Result, Watermark};
+use tokio::runtime::Handle;
 use tokio::sync::watch;
-use tokio::task::JoinSet;
+use tokio::task::{JoinError, JoinSet, spawn_blocking};
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::attempt::{Input, Setting, attempt};
-use super::shuffle::{Merge, PartId, PartWriter, Shuffle, Source, Written};
+use super::shuffle::{Left, Merge, PartId, PartWriter, Shuffle, Source, Written};
 use super::split::{Place, Split, Splits};
 use super::stragglers::Stragglers;
 use super::{BatchOptions, BatchOutcome, Failure, ReExecution};
@@ -195,7 +196,7 @@ impl Driver {
             tokio::select! {
                 biased;
                 Some(joined) = stage.running.join_next() => {
-                    let (part, attempted) = joined.map_err(|e| Error::internal(format!("an attempt is lost: {e}")))?;
+                    let (part, attempted) = joined.map_err(lost_attempt)?;
                     self.ended(&mut stage, part, attempted).await?;
                 }
                 split = next_split(&mut splits), if room && splits.is_some() => match split {
@@ -236,7 +237,8 @@ impl Driver {
 
     fn begin(&self, stage: &mut Stage, part: PartId, input: Input) {
         stage.stragglers.begun(part.part, Instant::now());
-        stage.running.spawn(self.attempt(part, input).map(move |written| (part, written)));
+        let attempt = self.attempt(part, input);
+        stage.running.spawn_blocking(move || (part, attempt()));
     }
 
     async fn ended(&mut self, stage: &mut Stage, part: PartId, attempted: Result<Written, Failure>) -> Result<()> {
@@ -255,8 +257,8 @@ impl Driver {
                 self.failed(part, error)?;
                 stage.again.push_back(part);
             }
-            Err(Failure::Lost(lost, error)) => {
-                self.make_again(lost, error).await?;
+            Err(Failure::Lost(lost, left, error)) => {
+                self.make_again(lost, &left, error).await?;
                 stage.again.push_back(part);
             }
         }
@@ -272,19 +274,23 @@ impl Driver {
         Ok(())
     }
 
-    /// What a part had left can't be read: it is run again, and if need be what it read itself.
-    fn make_again(&mut self, lost: PartId, error: Error) -> BoxFuture<'_, Result<()>> {
+    /// What a part had left can't be read: it is run again, and if need be what it read itself. Unless that was done already:
+    /// others have missed the same.
+    fn make_again<'a>(&'a mut self, lost: PartId, left: &'a Arc<Left>, error: Error) -> BoxFuture<'a, Result<()>> {
         async move {
+            if self.shuffle.get(lost).is_some_and(|now| !Arc::ptr_eq(&now, left)) {
+                return Ok(());
+            }
             self.failed(lost, error)?;
             loop {
                 let input = self.input(lost)?;
-                match self.attempt(lost, input).await {
+                match spawn_blocking(self.attempt(lost, input)).await.map_err(lost_attempt)? {
                     // Sinks have what it made for them.
                     Ok(Written { left, .. }) => {
                         self.shuffle.put(lost, left);
                         return Ok(());
                     }
-                    Err(Failure::Lost(before, error)) => self.make_again(before, error).await?,
+                    Err(Failure::Lost(before, left, error)) => self.make_again(before, &left, error).await?,
                     Err(Failure::Failed(error)) => self.failed(lost, error)?,
                 }
             }
@@ -340,7 +346,9 @@ impl Driver {
         Ok((sources, codec))
     }
 
-    fn attempt(&self, part: PartId, input: Input) -> impl Future<Output = Result<Written, Failure>> + Send + 'static {
+    /// An attempt at a part, which keeps the thread that makes it: a program may be busy for long, and the run's own threads
+    /// must go on looking at clocks and sockets.
+    fn attempt(&self, part: PartId, input: Input) -> impl FnOnce() -> Result<Written, Failure> + Send + 'static {
         let (graph, setting) = (Arc::clone(&self.graph), self.setting.clone());
         let edges = graph.tasks[part.task].edges.iter().map(|edge| match graph.tasks[edge.to_task].head {
             Head::Sink(_) => None,
@@ -349,11 +357,17 @@ impl Driver {
             _ => Some((edge.partitioning.clone(), self.parts[edge.to_task])),
         });
         let writer = PartWriter::new(Arc::clone(&self.shuffle), edges.collect());
-        async move {
-            let attempted = AssertUnwindSafe(attempt(&graph.tasks[part.task], input, writer, &setting));
-            attempted.catch_unwind().await.unwrap_or_else(|panic| Err(Failure::Failed(panicked(panic.as_ref()))))
+        let runtime = Handle::current();
+        move || {
+            let attempt = || runtime.block_on(attempt(&graph.tasks[part.task], input, writer, &setting));
+            let attempted = catch_unwind(AssertUnwindSafe(attempt));
+            attempted.unwrap_or_else(|panic| Err(Failure::Failed(panicked(panic.as_ref()))))
         }
     }
+}
+
+fn lost_attempt(error: JoinError) -> Error {
+    Error::internal(format!("an attempt is lost: {error}"))
 }
 
 /// How many parts a task has, where that is known before it begins.

@@ -31,7 +31,7 @@ use crate::clock::Clock;
 use crate::graph::JobGraph;
 use crate::metrics::Metrics;
 use driver::Driver;
-use shuffle::PartId;
+use shuffle::{Left, PartId};
 pub use stragglers::Straggler;
 
 /// How to run a graph as a batch.
@@ -92,8 +92,8 @@ pub struct BatchOutcome {
 /// Why an attempt has come to nothing.
 #[derive(Debug)]
 enum Failure {
-    /// What another part has left can't be read.
-    Lost(PartId, Error),
+    /// What another part has left, which is this, can't be read.
+    Lost(PartId, Arc<Left>, Error),
     Failed(Error),
 }
 

@@ -3,6 +3,7 @@
 // Helpers of tests fail as tests do.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod batches;
 mod changes;
 mod functions;
 mod orders;

@@ -54,7 +54,10 @@ impl Reading {
         let rows = match block {
             Block::Whole(batch) => return Ok(Some(batch.as_ref().clone())),
             // What can't be read is lost, and can be made again.
-            Block::Encoded { rows, .. } => rows.clone().read().map_err(|e| Failure::Lost(self.source.part, e))?,
+            Block::Encoded { rows, .. } => rows.clone().read().map_err(|e| {
+                let Source { part, left, .. } = &self.source;
+                Failure::Lost(*part, Arc::clone(left), e)
+            })?,
         };
         match codec {
             Some(codec) => Ok(Some(EventBatch::of_elements(elements(codec, &rows)?))),

@@ -1,0 +1,100 @@
+//! What a batch leaves in files: all of its output, or nothing.
+
+// Helpers of tests fail as tests do.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde::{Deserialize, Serialize};
+use tidemill::{Environment, Settings, Table};
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct Line {
+    number: i64,
+    text: String,
+}
+
+fn table(folder: &Path, name: &str) -> Table {
+    Table::new("filesystem").with("path", name).with("format", "json").in_folder(folder)
+}
+
+/// Writes three files of a thousand lines each.
+fn write_input(folder: &Path) {
+    fs::create_dir(folder.join("in")).unwrap();
+    for file in 0..3 {
+        let lines: String = (0..1_000)
+            .map(|line| format!("{{\"number\": {}, \"text\": \"{}\"}}\n", file * 1_000 + line, line % 10))
+            .collect();
+        fs::write(folder.join(format!("in/{file}.jsonl")), lines).unwrap();
+    }
+}
+
+/// The lines of all files that can be seen.
+fn output(folder: &Path) -> Vec<Line> {
+    let Ok(files) = fs::read_dir(folder.join("out")) else { return vec![] };
+    let files = files.map(|file| file.unwrap().path());
+    let seen = files.filter(|file| !file.file_name().unwrap().to_string_lossy().starts_with(['.', '_']));
+    let text: String = seen.map(|file| fs::read_to_string(file).unwrap()).collect();
+    let mut lines: Vec<Line> = text.lines().map(|line| parsed(line)).collect();
+    lines.sort();
+    lines
+}
+
+/// The two fields of a line as the sink writes it.
+fn parsed(line: &str) -> Line {
+    let (number, text) = line.trim_start_matches("{\"number\":").split_once(",\"text\":\"").unwrap();
+    Line { number: number.parse().unwrap(), text: text.trim_end_matches("\"}").to_owned() }
+}
+
+/// A batch over the input, of which each of the first `failures` calls with one line panics.
+fn run(folder: &Path, attempts: usize, failures: usize) -> tidemill::Result<usize> {
+    let env = Environment::with(Settings { attempts, batch_size: 100, ..Settings::default() });
+    let calls = Arc::new(AtomicUsize::new(0));
+    let lines = table(folder, "in").read::<Line>(&env, "in")?.map(move |line: Line| {
+        if line.number == 1_500 && calls.fetch_add(1, Ordering::Relaxed) < failures {
+            panic!("drawn to fail");
+        }
+        line
+    });
+    let lines = lines.filter(|line| line.number % 2 == 0);
+    table(folder, "out").write(lines, "out")?;
+    env.execute_batch().map(|executed| executed.re_executed.len())
+}
+
+fn expected() -> Vec<Line> {
+    (0..3_000).step_by(2).map(|number| Line { number, text: (number % 10).to_string() }).collect()
+}
+
+#[test]
+fn each_line_is_written_once_though_a_split_fails_thrice() {
+    let folder = tempfile::tempdir().unwrap();
+    write_input(folder.path());
+    assert_eq!(run(folder.path(), 4, 3).unwrap(), 3);
+    assert_eq!(output(folder.path()), expected());
+}
+
+#[test]
+fn a_batch_that_fails_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    write_input(folder.path());
+    let error = run(folder.path(), 3, 3).unwrap_err();
+    assert!(error.message().starts_with("in 3 attempts, the last time"), "{error}");
+    assert_eq!(output(folder.path()), vec![]);
+    let left = fs::read_dir(folder.path().join("out")).map_or(0, Iterator::count);
+    assert_eq!(left, 0, "no hidden file either");
+}
+
+#[test]
+fn a_line_that_is_none_is_named_by_its_number() {
+    let folder = tempfile::tempdir().unwrap();
+    write_input(folder.path());
+    let mut lines = fs::read_to_string(folder.path().join("in/1.jsonl")).unwrap();
+    lines.push_str("{\"number\": 3000, \"text\": \n");
+    fs::write(folder.path().join("in/1.jsonl"), lines).unwrap();
+    let error = run(folder.path(), 2, 0).unwrap_err();
+    assert!(error.message().contains("1.jsonl, line 1001"), "{error}");
+    assert_eq!(output(folder.path()), vec![]);
+}
