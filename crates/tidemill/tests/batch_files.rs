@@ -38,7 +38,7 @@ fn output(folder: &Path) -> Vec<Line> {
     let files = files.map(|file| file.unwrap().path());
     let seen = files.filter(|file| !file.file_name().unwrap().to_string_lossy().starts_with(['.', '_']));
     let text: String = seen.map(|file| fs::read_to_string(file).unwrap()).collect();
-    let mut lines: Vec<Line> = text.lines().map(|line| parsed(line)).collect();
+    let mut lines: Vec<Line> = text.lines().map(parsed).collect();
     lines.sort();
     lines
 }

@@ -65,6 +65,9 @@ struct Told {
     stragglers: Vec<super::Straggler>,
 }
 
+/// How elements between two stages are written.
+type Codec = Arc<dyn ElementCodec>;
+
 /// What an attempt has come to.
 type Attempted = (PartId, Result<Written, Failure>);
 
@@ -329,12 +332,12 @@ impl Driver {
     }
 
     /// What has been left for a task, edge by edge.
-    fn sources(&self, task: usize) -> Result<(Vec<Source>, Option<Arc<dyn ElementCodec>>)> {
+    fn sources(&self, task: usize) -> Result<(Vec<Source>, Option<Codec>)> {
         let (mut sources, mut codec) = (vec![], None);
         for (from, of) in self.graph.tasks.iter().enumerate().take(task) {
             for (edge, spec) in of.edges.iter().enumerate().filter(|(_, edge)| edge.to_task == task) {
                 if let Partitioning::Elements(keys) = &spec.partitioning {
-                    codec = Some(Arc::clone(keys) as Arc<dyn ElementCodec>);
+                    codec = Some(Arc::clone(keys) as Codec);
                 }
                 let for_all = matches!(spec.partitioning, Partitioning::Broadcast);
                 for part in (0..self.parts[from]).map(|part| PartId { task: from, part }) {

@@ -108,11 +108,10 @@ impl Splits {
         if !self.opened {
             return Ok(());
         }
-        let begun = |partition: &Box<dyn PartitionReader>| (partition.partition(), partition.position());
-        let begun = self.partitions.iter().map(begun).enumerate().map(|(number, (name, position))| ReadPartition {
-            name,
+        let begun = self.partitions.iter().enumerate().map(|(number, partition)| ReadPartition {
+            name: partition.partition(),
             // The first has given chunks of a split that is not complete.
-            position: Some(if number == 0 { self.start.unwrap_or(position) } else { position }),
+            position: self.start.filter(|_| number == 0).or(Some(partition.position())),
         });
         let ended = self.ended.iter().map(|name| ReadPartition { name: Arc::clone(name), position: None });
         let resume: Arc<[ReadPartition]> = begun.chain(ended).collect();
