@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -25,7 +26,9 @@ use crate::timed::Element;
 /// How a program is run.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// How many subtasks each step has behind [`DataStream::key_by`]: from 1 to 128.
+    /// How many subtasks each step has behind [`DataStream::key_by`]: from 1 to 128. In a live run what comes before that runs in
+    /// one for each source; in a batch so many parts run at once. Set it where there is a data directory: a job goes on only
+    /// with the same.
     pub parallelism: usize,
     /// How many elements a step is given at once, at most.
     pub batch_size: usize,
@@ -69,7 +72,7 @@ impl Default for Settings {
     }
 }
 
-/// A program: streams are made of its sources, and end in sinks; then it is run.
+/// A program: streams are made of its sources, and end in sinks; then it is run, once.
 ///
 /// ```
 /// use tidemill_datastream::Environment;
@@ -91,6 +94,11 @@ pub struct Environment {
 struct Shared {
     settings: Settings,
     plan: Mutex<Option<Plan>>,
+    was_run: AtomicBool,
+}
+
+fn was_run() -> Error {
+    Error::invalid("the environment has been run").hint("make a new Environment, and the program with it, to run again")
 }
 
 /// What has been put together so far.
@@ -114,7 +122,7 @@ impl Environment {
     /// An empty program with these settings.
     #[must_use]
     pub fn with(settings: Settings) -> Self {
-        Self { shared: Arc::new(Shared { settings, plan: Mutex::default() }) }
+        Self { shared: Arc::new(Shared { settings, ..Shared::default() }) }
     }
 
     /// How it is run.
@@ -154,12 +162,20 @@ impl Environment {
 
     /// Adds to the plan.
     pub(crate) fn plan<R>(&self, add: impl FnOnce(&mut Plan) -> R) -> R {
-        add(self.lock().get_or_insert_with(|| Plan::new(&self.shared.settings)))
+        let mut plan = self.lock();
+        let plan = plan.get_or_insert_with(|| Plan::new(&self.shared.settings));
+        if self.shared.was_run.load(Ordering::Relaxed) {
+            plan.fail(was_run());
+        }
+        add(plan)
     }
 
     /// Takes the plan out, to be run.
     pub(crate) fn take_plan(&self) -> Result<JobGraph> {
         let plan = self.lock().take().unwrap_or_else(|| Plan::new(&self.shared.settings));
+        if self.shared.was_run.swap(true, Ordering::Relaxed) {
+            return Err(was_run());
+        }
         match plan.error {
             Some(error) => Err(error),
             None if plan.sinks == 0 => Err(Error::invalid("the program has no sink, so nothing would come of it")

@@ -30,7 +30,7 @@ pub struct Executed {
     pub stopped: bool,
     /// An earlier run with this data directory had come to the end of the input: there was nothing left to do.
     pub was_finished: bool,
-    /// By the names of windows and joins, how many elements were late for one, or had no time.
+    /// By the names of windows, joins and queries, how many elements were late for one, or had no time.
     pub late_elements: BTreeMap<String, u64>,
 }
 
@@ -100,7 +100,7 @@ pub(crate) fn block_on<R, F: Future<Output = Result<R>>>(
     executed
 }
 
-/// By the names of windows and joins, how many elements were late for one, or had no time.
+/// By the names of windows, joins and queries, how many elements were late for one, or had no time.
 pub(crate) fn late_elements(metrics: &Metrics) -> BTreeMap<String, u64> {
     let late = |windows: &Vec<Arc<WindowMetrics>>| {
         windows.iter().map(|of| count(&of.late_rows) + count(&of.no_event_time_rows)).sum()

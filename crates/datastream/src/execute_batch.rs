@@ -1,7 +1,9 @@
 //! Runs a program over input that ends, as MapReduce does.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
+use std::{fs, io};
 
 use tidemill_core::{Error, Result};
 use tidemill_runtime::batch::{self, BatchOptions, ReExecution, Straggler};
@@ -22,8 +24,30 @@ pub struct ExecutedBatch {
     pub stragglers: Vec<Straggler>,
     /// How many bytes between two steps went to disk.
     pub spilled_bytes: u64,
-    /// By the names of windows and joins, how many elements had no time. Nothing is late in a batch.
+    /// By the names of windows, joins and queries, how many elements had no time. Nothing is late in a batch.
     pub late_elements: BTreeMap<String, u64>,
+}
+
+/// Where files between two steps are, in the data directory.
+const SHUFFLE: &str = "shuffle";
+
+/// A batch that was killed may have left files there.
+fn emptied(folder: PathBuf) -> Result<PathBuf> {
+    let unavailable = |e: io::Error| {
+        Error::unavailable(format!("what an earlier batch has left in '{}' can't be deleted: {e}", folder.display()))
+            .because(e)
+    };
+    let found = match fs::read_dir(&folder) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(folder),
+        found => found.map_err(unavailable)?,
+    };
+    for entry in found {
+        let entry = entry.map_err(unavailable)?;
+        if entry.file_name().to_string_lossy().starts_with("spill-") {
+            fs::remove_dir_all(entry.path()).map_err(unavailable)?;
+        }
+    }
+    Ok(folder)
 }
 
 impl Environment {
@@ -33,7 +57,8 @@ impl Environment {
     /// so many at once as [`Settings::parallelism`] says. Between them elements are kept as serde writes them, in memory up to
     /// [`Settings::shuffle_memory`] and then on disk. A split or bucket that fails, by an error or a panic, is run again, up to
     /// [`Settings::attempts`] times; what can't be read any more of an earlier step is made again, and nothing else. Sinks
-    /// show all at the end, or nothing.
+    /// show all at the end, or nothing; only `for_each` is called as parts end. A step does the same with the same elements:
+    /// what is made again must be what it was.
     ///
     /// Elements of a key come in the order of their event time, whatever the order in which they are stored, and those of a
     /// time in the order of the input. Timers of event time come in between where they are due, windows tell their result
@@ -86,7 +111,7 @@ impl Environment {
         }
         let owned = settings.data_dir.as_deref().map(DataDir::lock).transpose()?;
         let shuffle_folder = match &settings.data_dir {
-            Some(data_dir) => data_dir.join("shuffle"),
+            Some(data_dir) => emptied(data_dir.join(SHUFFLE))?,
             None => std::env::temp_dir(),
         };
         let options = BatchOptions {

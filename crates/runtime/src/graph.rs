@@ -224,8 +224,11 @@ impl JobGraph {
         Stream { task, origin: Origin::Source(Port::MAIN) }
     }
 
-    /// Chains an operator: it runs in the task of its input.
+    /// Chains an operator: it runs in the task of its input. A stream of another graph is passed over, here and below.
     pub fn chain(&mut self, input: Stream, make: MakeOperator) -> Stream {
+        if !self.has(input) {
+            return input;
+        }
         let node = self.node(input.task, make);
         let slot = self.slot(input.task, node);
         self.connect(input, Target::Node { node, slot });
@@ -259,7 +262,11 @@ impl JobGraph {
         }
         let node = self.node(task, make);
         let dealt = inputs.iter().map(|input| (input, partitioning));
-        for (input, partitioning) in dealt.chain(broadcast.iter().map(|input| (input, &Partitioning::Broadcast))) {
+        let all = dealt.chain(broadcast.iter().map(|input| (input, &Partitioning::Broadcast)));
+        for (input, partitioning) in all {
+            if !self.has(*input) {
+                continue;
+            }
             let slot = self.slot(task, node);
             self.edge(*input, partitioning.clone(), task, vec![Target::Node { node, slot }]);
         }
@@ -270,8 +277,17 @@ impl JobGraph {
     pub fn sink(&mut self, inputs: &[Stream], name: impl Into<String>, sink: Arc<dyn SinkFactory>) {
         let task = self.task(name.into(), 1, Head::Sink(sink));
         for input in inputs {
-            self.edge(*input, Partitioning::Gather, task, vec![]);
+            if self.has(*input) {
+                self.edge(*input, Partitioning::Gather, task, vec![]);
+            }
         }
+    }
+
+    fn has(&self, stream: Stream) -> bool {
+        self.tasks.get(stream.task).is_some_and(|task| match stream.origin {
+            Origin::Source(_) => matches!(task.head, Head::Source(..)),
+            Origin::Node(node, _) => node < task.nodes.len(),
+        })
     }
 
     /// A table that a later run could not read on.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde::{Deserialize, Serialize};
-use tidemill::{Environment, Settings, Table};
+use tidemill::{Environment, Settings, Table, WindowAssigner};
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct Line {
@@ -97,4 +97,44 @@ fn a_line_that_is_none_is_named_by_its_number() {
     let error = run(folder.path(), 2, 0).unwrap_err();
     assert!(error.message().contains("1.jsonl, line 1001"), "{error}");
     assert_eq!(output(folder.path()), vec![]);
+}
+
+/// Text is cut otherwise when it is read from another place on: a split must be what it was all the same.
+#[test]
+fn a_split_in_the_middle_of_a_large_file_is_read_again() {
+    const LINES: i64 = 150_000;
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("in")).unwrap();
+    let lines: String =
+        (0..LINES).map(|line| format!("{{\"number\": {line}, \"text\": \"{:0100}\"}}\n", line % 97)).collect();
+    fs::write(folder.path().join("in/large.jsonl"), lines).unwrap();
+    let env = Environment::new();
+    let failed = Arc::new(AtomicUsize::new(0));
+    let sums = table(folder.path(), "in")
+        .read::<Line>(&env, "in")
+        .unwrap()
+        .map(move |line: Line| {
+            // The first time, in three splits that are not the first.
+            let at = [70_001, 110_001, LINES - 1].iter().position(|at| *at == line.number);
+            if let Some(at) = at
+                && failed.fetch_or(1 << at, Ordering::Relaxed) & (1 << at) == 0
+            {
+                panic!("drawn to fail");
+            }
+            (line.number % 10, line.number, 1)
+        })
+        .key_by(|line| line.0)
+        .window(WindowAssigner::global())
+        .reduce("sums", |a, b| (a.0, a.1 + b.1, a.2 + b.2))
+        .map(|of| of.value)
+        .collect();
+    let executed = env.execute_batch().unwrap();
+    assert!(executed.re_executed.len() >= 2, "the file has several splits: {:?}", executed.re_executed);
+    let mut sums = sums.take();
+    sums.sort_unstable();
+    let expected = |key: i64| {
+        let of_key = (key..LINES).step_by(10);
+        (key, of_key.clone().sum::<i64>(), of_key.count() as i64)
+    };
+    assert_eq!(sums, (0..10).map(expected).collect::<Vec<_>>());
 }

@@ -221,6 +221,9 @@ fn what_is_lost_is_made_again_and_nothing_else() {
         parallelism: 2,
         ..Settings::default()
     };
+    // A batch that was killed has left this.
+    fs::create_dir_all(data_dir.join("shuffle/spill-old")).unwrap();
+    fs::write(data_dir.join("shuffle/spill-old/0000000000"), "left").unwrap();
     let env = Environment::with(settings);
     let (mapped, lost) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let (counting, losing) = (Arc::clone(&mapped), Arc::clone(&lost));
@@ -420,4 +423,19 @@ fn a_request_that_fails_is_asked_again_with_its_split() {
     answers.sort_unstable();
     let sum = |key: i64| (0..500i64).map(|number| number * 2).filter(|double| double % 3 == key).sum::<i64>();
     assert_eq!(answers, (0..3).map(|key| (key, sum(key))).collect::<Vec<_>>());
+}
+
+#[test]
+fn an_environment_is_run_once() {
+    let env = Environment::new();
+    let numbers = env.from_iter(0..3i64).map(|number| number + 1);
+    let (kept, by_key) = (numbers.clone(), numbers.clone().key_by(|number| *number));
+    numbers.for_each("numbers", |_| ());
+    env.execute_batch().unwrap();
+    // What is left of the program leads nowhere, and says so.
+    kept.map(|number| number * 2).for_each("more", |_| ());
+    by_key.window(WindowAssigner::global()).reduce("sums", |a, b| a + b).for_each("sums of these", |_| ());
+    for error in [env.execute_batch().unwrap_err(), env.execute_live().unwrap_err()] {
+        assert_eq!(error.message(), "the environment has been run");
+    }
 }

@@ -3,20 +3,21 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow::array::Int64Array;
-use tidemill_core::{Error, ErrorKind, EventBatch, Result, Watermark};
+use tidemill_core::{Error, ErrorKind, EventBatch, Lineage, Result, SourceRows, Watermark};
 use tokio::sync::watch;
 
 use super::Failure;
 use super::shuffle::{Merge, PartWriter, Written};
 use super::split::{Place, Split};
 use crate::clock::{Clock, JobClock};
+use crate::connector::DecodeError;
 use crate::exchange::{EdgeSender, Keep};
 use crate::graph::{Head, SourceSpec, TaskSpec, source_slot};
 use crate::metrics::{SourceMetrics, add};
 use crate::operator::Port;
 use crate::task::chain::Chain;
 use crate::task::ending::Ending;
-use crate::task::source::{Made, locate, make, rejected_rows};
+use crate::task::source::{Made, locate, make, offsets, rejected_rows};
 
 /// What the attempts of a run share.
 #[derive(Clone)]
@@ -85,10 +86,7 @@ impl Work<'_> {
             let Made { decoded, elements, .. } = make(chunk, spec, moment_ms)?;
             let decoded = match decoded {
                 Ok(decoded) => decoded,
-                Err(e) => {
-                    let before = place.first_offset(spec, self.setting.batch_rows).await?;
-                    return Err(locate(e, &spec.table, &place.partition, unit, before + offset));
-                }
+                Err(e) => return Err(self.located(e, offset, &place, spec, unit).await),
             };
             if let Some(metrics) = metrics {
                 add(&metrics.rows, decoded.rows.num_rows());
@@ -99,13 +97,32 @@ impl Work<'_> {
                 let rejected = rejected_rows(&decoded.rejected, &place.partition, before + offset)?;
                 self.chain.data(source_slot(Port::REJECTED), rejected)?;
             }
+            // Only their order counts, in which the places of the source are, too.
+            let lineage = spec.lineage.then(|| Lineage {
+                source: Arc::new(SourceRows {
+                    offsets: offsets(&decoded, place.start + offset),
+                    rows: decoded.rows.clone(),
+                    partition: Arc::clone(&place.partition),
+                }),
+                indices: None,
+            });
             offset += decoded.offset_count;
             let mut rows = elements.unwrap_or_else(|| EventBatch::append(decoded.rows));
             // Whoever asks for each row's own watermark learns that nothing is late.
             rows.watermarks = spec.row_watermarks.then(|| Int64Array::from_value(i64::MIN, rows.num_rows()));
+            rows.lineage = lineage;
             self.rows(moment_ms, rows).await?;
         }
         Ok(())
+    }
+
+    /// The error of a row, with its place: how many rows come before the split nobody has counted yet.
+    async fn located(&self, error: DecodeError, offset: u64, place: &Place, spec: &SourceSpec, unit: &str) -> Error {
+        match place.first_offset(spec, self.setting.batch_rows).await {
+            Ok(before) => locate(error, &spec.table, &place.partition, unit, before + offset),
+            // What is wrong with the row is what counts.
+            Err(_) => error.error.context(Arc::clone(&place.partition)),
+        }
     }
 
     async fn merge(&mut self, mut merge: Merge, slots: usize) -> Result<(), Failure> {

@@ -13,7 +13,7 @@ use tidemill_core::{Epoch, Error, EventBatch, Result, Watermark};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::task::{JoinError, JoinSet, spawn_blocking};
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 
 use super::attempt::{Input, Setting, attempt};
 use super::shuffle::{Left, Merge, PartId, PartWriter, Shuffle, Source, Written};
@@ -37,6 +37,12 @@ const LOOK: Duration = Duration::from_millis(500);
 /// How many parts may be done before one that comes before them, where a sink waits for that one.
 const AHEAD: usize = 64;
 
+/// How long the end of a run waits for attempts that go on.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long a source that could not be read is left alone, the first time; then twice as long.
+const PAUSE: Duration = Duration::from_millis(10);
+
 /// The one epoch of a batch.
 const EPOCH: Epoch = Epoch(1);
 
@@ -54,8 +60,16 @@ pub(super) struct Driver {
     /// Of sources, where each split is.
     places: BTreeMap<PartId, Place>,
     failed: BTreeMap<PartId, usize>,
+    running: JoinSet<Attempted>,
     outcome: Told,
     metrics: Metrics,
+}
+
+impl Drop for Driver {
+    /// Whoever drops a run wants nothing more of it.
+    fn drop(&mut self) {
+        self.ending.send_replace(Ending::Failed);
+    }
 }
 
 /// What is told at the end.
@@ -74,7 +88,6 @@ type Attempted = (PartId, Result<Written, Failure>);
 /// The parts of one stage.
 #[derive(Default)]
 struct Stage {
-    running: JoinSet<Attempted>,
     again: VecDeque<PartId>,
     /// The next that is new.
     next: usize,
@@ -111,6 +124,7 @@ impl Driver {
             parts,
             places,
             failed,
+            running: JoinSet::new(),
             outcome,
             metrics,
         })
@@ -137,24 +151,28 @@ impl Driver {
 
     /// Commits, or takes back.
     pub(super) async fn close(mut self, ended: Result<bool>) -> Result<BatchOutcome> {
-        // What still runs is not waited for.
+        // Attempts hear of it between their steps; one that does not is left alone.
         self.ending.send_replace(Ending::Failed);
+        let ended_all = async { while self.running.join_next().await.is_some() {} };
+        let _ = timeout(PATIENCE, ended_all).await;
         let ended = match ended {
             Ok(false) => self.commit().await.map(|()| false),
             other => other,
         };
+        let mut aborted = Ok(());
         if !matches!(ended, Ok(false)) {
             for sink in self.sinks.values_mut() {
-                if let Err(abort) = sink.abort().await {
-                    let also = format!("also, what was staged could not be taken back: {abort}");
-                    return Err(ended.err().unwrap_or_else(|| Error::closed("the run was stopped")).hint(also));
-                }
+                aborted = sink.abort().await.and(aborted);
             }
         }
+        if let Err(abort) = aborted {
+            let also = format!("also, what was staged could not be taken back: {abort}");
+            return Err(ended.err().unwrap_or_else(|| Error::closed("the run was stopped")).hint(also));
+        }
         let stopped = ended?;
-        let Told { re_executed, stragglers } = self.outcome;
+        let Told { re_executed, stragglers } = std::mem::take(&mut self.outcome);
         let spilled_bytes = self.shuffle.spilled_bytes();
-        Ok(BatchOutcome { stopped, re_executed, stragglers, spilled_bytes, metrics: self.metrics })
+        Ok(BatchOutcome { stopped, re_executed, stragglers, spilled_bytes, metrics: std::mem::take(&mut self.metrics) })
     }
 
     async fn commit(&mut self) -> Result<()> {
@@ -179,13 +197,13 @@ impl Driver {
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut reading_failed = 0;
         loop {
-            while stage.running.len() < self.options.parallelism
+            while self.running.len() < self.options.parallelism
                 && let Some(part) = stage.again.pop_front()
             {
                 let input = self.input(part)?;
                 self.begin(&mut stage, part, input);
             }
-            let room = stage.running.len() < self.options.parallelism && stage.next < stage.turn + AHEAD;
+            let room = self.running.len() < self.options.parallelism && stage.next < stage.turn + AHEAD;
             if splits.is_none() && room && stage.next < self.parts[task] {
                 let part = PartId { task, part: stage.next };
                 stage.next += 1;
@@ -193,12 +211,12 @@ impl Driver {
                 self.begin(&mut stage, part, input);
                 continue;
             }
-            if stage.running.is_empty() && splits.is_none() && stage.done == self.parts[task] {
+            if self.running.is_empty() && splits.is_none() && stage.done == self.parts[task] {
                 return Ok(());
             }
             tokio::select! {
                 biased;
-                Some(joined) = stage.running.join_next() => {
+                Some(joined) = self.running.join_next() => {
                     let (part, attempted) = joined.map_err(lost_attempt)?;
                     self.ended(&mut stage, part, attempted).await?;
                 }
@@ -218,6 +236,7 @@ impl Driver {
                         reading_failed += 1;
                         let part = PartId { task, part: stage.next };
                         self.failed_at(part, reading_failed, error)?;
+                        sleep(PAUSE * 2u32.pow(u32::try_from(reading_failed).unwrap_or(u32::MAX).min(7))).await;
                     }
                 },
                 _ = looks.tick() => self.look(&mut stage, task, splits.is_none()),
@@ -238,10 +257,10 @@ impl Driver {
         }
     }
 
-    fn begin(&self, stage: &mut Stage, part: PartId, input: Input) {
+    fn begin(&mut self, stage: &mut Stage, part: PartId, input: Input) {
         stage.stragglers.begun(part.part, Instant::now());
         let attempt = self.attempt(part, input);
-        stage.running.spawn_blocking(move || (part, attempt()));
+        self.running.spawn_blocking(move || (part, attempt()));
     }
 
     async fn ended(&mut self, stage: &mut Stage, part: PartId, attempted: Result<Written, Failure>) -> Result<()> {
@@ -310,7 +329,11 @@ impl Driver {
 
     /// Notes that a part is tried again, unless it has failed too often.
     fn failed_at(&mut self, part: PartId, times: usize, error: Error) -> Result<()> {
-        if times >= self.options.attempts {
+        let again = match &self.graph.tasks[part.task].head {
+            Head::Source(spec, _) => spec.source.resumes(),
+            _ => true,
+        };
+        if times >= self.options.attempts || !again {
             return Err(match times {
                 1 => error,
                 _ => error.context(format!("in {times} attempts, the last time")),

@@ -16,10 +16,10 @@ const CHUNKS: usize = 8;
 pub(super) struct Place {
     pub(super) partition: Arc<str>,
     /// From here to there, as the partition's reader counts.
-    start: u64,
+    pub(super) start: u64,
     end: u64,
-    /// The names of the others.
-    others: Arc<[Arc<str>]>,
+    /// The names of all.
+    all: Arc<[Arc<str>]>,
 }
 
 /// Some chunks that follow each other.
@@ -86,7 +86,7 @@ impl Splits {
                 partition: partition.partition(),
                 start,
                 end: partition.position(),
-                others: Arc::clone(&self.all),
+                all: Arc::clone(&self.all),
             };
             if ended {
                 self.ended.push(partition.partition());
@@ -112,11 +112,16 @@ impl Splits {
             name: partition.partition(),
             // The first has given chunks of a split that is not complete.
             position: self.start.filter(|_| number == 0).or(Some(partition.position())),
+            until: None,
         });
-        let ended = self.ended.iter().map(|name| ReadPartition { name: Arc::clone(name), position: None });
+        let ended = self.ended.iter().map(|name| ReadPartition { name: Arc::clone(name), position: None, until: None });
         let resume: Arc<[ReadPartition]> = begun.chain(ended).collect();
+        // Nobody may wait to the end: until then all that is known stays.
+        let opened = open_again(&self.spec, self.batch_rows, resume).await?;
+        // What has come since is no part of the input: splits must be found again by the names that there are.
+        let known = |partition: &Box<dyn PartitionReader>| self.all.contains(&partition.partition());
+        self.partitions = opened.into_iter().filter(known).collect();
         self.start = None;
-        self.partitions = open_again(&self.spec, self.batch_rows, resume).await?.into();
         Ok(())
     }
 }
@@ -125,10 +130,11 @@ impl Place {
     /// Reads the split again.
     pub(super) async fn read(&self, spec: &SourceSpec, batch_rows: usize) -> Result<Split> {
         let read = |name: &Arc<str>| {
-            let position = (*name == self.partition).then_some(self.start);
-            ReadPartition { name: Arc::clone(name), position }
+            let own = *name == self.partition;
+            let (position, until) = (own.then_some(self.start), own.then_some(self.end));
+            ReadPartition { name: Arc::clone(name), position, until }
         };
-        let opened = open_again(spec, batch_rows, self.others.iter().map(read).collect()).await?;
+        let opened = open_again(spec, batch_rows, self.all.iter().map(read).collect()).await?;
         let mut found = opened.into_iter().filter(|partition| partition.partition() == self.partition);
         let mut partition = found.next().ok_or_else(|| changed(&self.partition))?;
         let mut chunks = vec![];

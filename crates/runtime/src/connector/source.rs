@@ -31,6 +31,9 @@ pub struct ReadPartition {
     /// Where to go on, as [`PartitionReader::position`] gave it; `None` if it was read to its end: it need not be
     /// there any more, and is not opened again.
     pub position: Option<u64>,
+    /// Where to end, as a reader that began there has given it as its position. A source of text does; one whose chunks are cut
+    /// in the same places whenever it is read may go on.
+    pub until: Option<u64>,
 }
 
 /// A system that can be read, split into partitions.

@@ -71,3 +71,30 @@ proptest! {
         prop_assert_eq!(in_a_batch(SESSIONS, orders.clone(), settings), sessions(&orders));
     }
 }
+
+/// What goes by the place of a row, over a table that the query declares.
+#[test]
+fn a_declared_table_has_places_in_a_batch_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let line =
+        |n: i64| format!("{{\"category\": \"{}\", \"n\": {n}, \"at\": \"2025-12-01 00:00:0{}\"}}\n", n % 2, n % 3);
+    std::fs::write(folder.path().join("in.jsonl"), (0..50).map(line).collect::<String>()).unwrap();
+    let env = Environment::with(Settings { batch_size: 3, ..Settings::default() });
+    let tables = Tables::new(&env);
+    let path = folder.path().join("in.jsonl");
+    let sql = format!(
+        "CREATE TABLE t (category STRING, n BIGINT, at TIMESTAMP(3), WATERMARK FOR at AS at)
+         WITH ('connector' = 'filesystem', 'format' = 'json', 'path' = '{}');
+         SELECT category, window_start, FIRST_VALUE(n), COUNT(*)
+         FROM TABLE(SESSION(TABLE t PARTITION BY category, DESCRIPTOR(at), INTERVAL '20' SECOND))
+         GROUP BY category, window_start, window_end",
+        path.display()
+    );
+    let rows = tables.from_table::<Revenue>("rows", &sql).unwrap().collect();
+    env.execute_batch().unwrap();
+    let mut rows = rows.take();
+    rows.sort();
+    let midnight = 1_764_547_200_000;
+    // Of the rows of the first second, the first in the file.
+    assert_eq!(rows, [("0".to_owned(), midnight, 0, 25), ("1".to_owned(), midnight, 3, 25)]);
+}

@@ -100,20 +100,22 @@ struct Opening {
 impl Opening {
     /// Files at their beginning.
     fn open(&self, found: &[Found]) -> Result<Vec<Box<dyn PartitionReader>>> {
-        found.iter().map(|file| self.reader(file, 0)).collect()
+        found.iter().map(|file| self.reader(file, 0, None)).collect()
     }
 
     /// Files behind what was read of them; those that were read to their end are left out.
     fn go_on(&self, found: &[Found], read: &[ReadPartition]) -> Result<Vec<Box<dyn PartitionReader>>> {
-        let mut positions: HashMap<&str, Option<u64>> =
-            read.iter().map(|partition| (&*partition.name, partition.position)).collect();
+        let mut known: HashMap<&str, &ReadPartition> =
+            read.iter().map(|partition| (&*partition.name, partition)).collect();
         let mut readers = vec![];
         for file in found {
-            if let Some(position) = positions.remove(&*file.name).unwrap_or(Some(0)) {
-                readers.push(self.reader(file, position)?);
+            let (position, until) =
+                known.remove(&*file.name).map_or((Some(0), None), |read| (read.position, read.until));
+            if let Some(position) = position {
+                readers.push(self.reader(file, position, until)?);
             }
         }
-        match positions.into_iter().filter(|(_, position)| position.is_some()).map(|(name, _)| name).min() {
+        match known.into_iter().filter(|(_, read)| read.position.is_some()).map(|(name, _)| name).min() {
             None => Ok(readers),
             Some(gone) => Err(Error::unavailable(format!(
                 "the file '{gone}' is gone, which the run before had not read to its end"
@@ -122,9 +124,10 @@ impl Opening {
         }
     }
 
-    fn reader(&self, file: &Found, position: u64) -> Result<Box<dyn PartitionReader>> {
+    fn reader(&self, file: &Found, position: u64, until: Option<u64>) -> Result<Box<dyn PartitionReader>> {
         let values = self.partition_columns.of_file(file)?;
-        Ok(Box::new(FileReader::new(file, Arc::clone(&self.request), values, position)))
+        let reader = FileReader::new(file, Arc::clone(&self.request), values, position);
+        Ok(Box::new(reader.until(until)))
     }
 }
 

@@ -57,6 +57,8 @@ pub(super) struct FileReader {
     state: State,
     /// Where to begin.
     begin: u64,
+    /// Where text ends.
+    until: Option<u64>,
 }
 
 enum State {
@@ -68,7 +70,12 @@ enum State {
 impl FileReader {
     /// Begins at a position: a number of bytes of text, or of rows of Parquet.
     pub(super) fn new(file: &Found, request: Arc<Request>, values: PartitionValues, begin: u64) -> Self {
-        Self { file: file.clone(), request, values, state: State::NotOpen, begin }
+        Self { file: file.clone(), request, values, state: State::NotOpen, begin, until: None }
+    }
+
+    /// Text ends there, instead of where the file does.
+    pub(super) fn until(self, until: Option<u64>) -> Self {
+        Self { until, ..self }
     }
 
     fn open(&self) -> Result<State> {
@@ -76,6 +83,10 @@ impl FileReader {
             RequestedFormat::Text(format, decoder) => {
                 let first = self.begin == 0;
                 let bytes = open_text_at(&self.file, self.begin)?;
+                let bytes = match self.until {
+                    Some(until) => Box::new(bytes.take(until.saturating_sub(self.begin))),
+                    None => bytes,
+                };
                 let (cutter, name) = (format.cutter(first), Arc::clone(&self.file.name));
                 let records = RecordReader::new(bytes, cutter, name, self.request.read_bytes);
                 let records = records.behind(self.begin);

@@ -59,8 +59,11 @@ struct Runs {
 
 impl Runs {
     async fn open(&self, table: &Table, follow: bool) -> Result<Opened> {
-        let resume =
-            self.kept.iter().map(|(name, kept)| ReadPartition { name: Arc::clone(name), position: kept.position });
+        let resume = self.kept.iter().map(|(name, kept)| ReadPartition {
+            name: Arc::clone(name),
+            position: kept.position,
+            until: None,
+        });
         let request = ScanRequest {
             columns: Arc::clone(&table.columns),
             batch_rows: 8192,

@@ -60,7 +60,7 @@ async fn a_reading_goes_on_behind_another() {
         let Ok(chunk) = first.next_chunk().await.unwrap().unwrap().decode() else { panic!("a chunk decodes") };
         assert_eq!(first.position(), chunk.rows.num_rows() as u64);
         let resumed = |position| ScanRequest {
-            resume: Arc::new([ReadPartition { name: first.partition(), position }]),
+            resume: Arc::new([ReadPartition { name: first.partition(), position, until: None }]),
             ..request(&[ID], follow)
         };
         let rest = read(&source, &resumed(Some(first.position()))).await;

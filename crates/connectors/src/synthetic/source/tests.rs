@@ -44,7 +44,7 @@ async fn open(
 }
 
 fn read(position: Option<u64>) -> [ReadPartition; 1] {
-    [ReadPartition { name: "numbers".into(), position }]
+    [ReadPartition { name: "numbers".into(), position, until: None }]
 }
 
 async fn next(reader: &mut dyn PartitionReader) -> Option<Vec<u64>> {

@@ -174,7 +174,7 @@ impl Merge {
 }
 
 fn elements(codec: &dyn ElementCodec, block: &RecordBatch) -> Result<Elements> {
-    let column = block.columns().first().and_then(|column| column.as_binary_opt::<i32>());
+    let column = block.columns().first().and_then(|column| column.as_binary_opt::<i64>());
     let bytes = column.filter(|column| column.len() == 1).map(|column| column.value(0));
     codec.read(bytes.ok_or_else(|| Error::internal("a block of elements is none"))?)
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, BinaryArray, RecordBatch};
+use arrow::array::{ArrayRef, LargeBinaryArray, RecordBatch};
 use tidemill_core::{Elements, Error, EventBatch, Result};
 use tidemill_state::SpillWriter;
 
@@ -14,7 +14,7 @@ use crate::key_groups::saved;
 const WAITING_ROWS: usize = 64 * 1024;
 
 /// How many elements a block has at most: a merge has one of each run in memory.
-const BLOCK_ROWS: usize = 4096;
+const BLOCK_ROWS: usize = 512;
 
 /// The column of a block of elements.
 const ELEMENTS: &str = "elements";
@@ -135,6 +135,6 @@ fn blocks_of_elements(codec: &dyn ElementCodec, batches: Vec<EventBatch>) -> Res
 }
 
 fn block(bytes: &[u8]) -> Result<RecordBatch> {
-    let column: ArrayRef = Arc::new(BinaryArray::from_vec(vec![bytes]));
+    let column: ArrayRef = Arc::new(LargeBinaryArray::from_vec(vec![bytes]));
     Ok(RecordBatch::try_from_iter([(ELEMENTS, column)])?)
 }

@@ -126,7 +126,8 @@ pub(crate) fn locate(e: DecodeError, table: &str, partition: &str, unit: &str, f
     ))
 }
 
-fn offsets(decoded: &Decoded, first: u64) -> Int64Array {
+/// The offsets of rows behind `first`.
+pub(crate) fn offsets(decoded: &Decoded, first: u64) -> Int64Array {
     let first = first.cast_signed();
     let rows: &RecordBatch = &decoded.rows;
     match &decoded.offsets {

@@ -22,7 +22,7 @@ mod rejected;
 mod worker;
 
 pub(crate) use clocks::Clocks;
-pub(crate) use decode::{Made, decode, locate, make};
+pub(crate) use decode::{Made, decode, locate, make, offsets};
 pub(crate) use plan::{Position, Reached, SourcePlan, Step};
 pub(crate) use progress::Resumed;
 pub(crate) use reader::read;

@@ -158,7 +158,11 @@ impl Resumed {
         let (mut read, mut carries) = (vec![], BTreeMap::new());
         for batch in state.take("ended")? {
             let names = column(&batch, 0)?.as_string_opt::<i32>().ok_or_else(unknown)?;
-            read.extend(names.iter().flatten().map(|name| ReadPartition { name: name.into(), position: None }));
+            read.extend(names.iter().flatten().map(|name| ReadPartition {
+                name: name.into(),
+                position: None,
+                until: None,
+            }));
         }
         for batch in state.take("reading")? {
             let names = column(&batch, 0)?.as_string_opt::<i32>().ok_or_else(unknown)?;
@@ -168,7 +172,8 @@ impl Resumed {
             for (row, name) in names.iter().flatten().enumerate() {
                 let name: Arc<str> = name.into();
                 let carry = Carry { offset: offsets.value(row), watermark: Watermark(watermarks.value(row)) };
-                read.push(ReadPartition { name: Arc::clone(&name), position: Some(positions.value(row)) });
+                let position = Some(positions.value(row));
+                read.push(ReadPartition { name: Arc::clone(&name), position, until: None });
                 carries.insert(name, carry);
             }
         }

@@ -240,6 +240,9 @@ impl Sessions {
         }
         window.start_ms = window.start_ms.min(own.start_ms);
         window.end_ms = window.end_ms.max(own.end_ms);
+        let fired_ms = |session: &Session| if session.state == State::Fired { session.window.end_ms } else { i64::MIN };
+        // What of them is complete goes up to here.
+        let mut complete_ms = fired_ms(&self.sessions[id as usize]);
         let (mut before, mut next) = (NONE, self.by_key[key]);
         while let Some(session) = self.sessions.get_mut(next as usize) {
             let other = std::mem::replace(&mut next, session.next);
@@ -250,6 +253,7 @@ impl Sessions {
             }
             window.start_ms = window.start_ms.min(session.window.start_ms);
             window.end_ms = window.end_ms.max(session.window.end_ms);
+            complete_ms = complete_ms.max(fired_ms(session));
             session.state = State::Merged(id);
             self.changed.remove(&other);
             self.unsaved.session(other);
@@ -259,13 +263,13 @@ impl Sessions {
             }
         }
         self.unsaved.session(id);
+        // Whichever of them it is that takes in the others: in what order a key's sessions stand depends on the past.
         let session = &mut self.sessions[id as usize];
-        let later = window.end_ms > session.window.end_ms;
-        session.window = window;
-        if later && session.state == State::Fired {
-            session.state = State::Open;
+        let state = if complete_ms >= window.end_ms { State::Fired } else { State::Open };
+        if session.state == State::Fired && state == State::Open {
             self.due.push(Reverse((window.end_ms, id)));
         }
+        (session.window, session.state) = (window, state);
     }
 
     /// The session that this one has become part of, or itself.
