@@ -119,8 +119,7 @@ impl Splits {
         // Nobody may wait to the end: until then all that is known stays.
         let opened = open_again(&self.spec, self.batch_rows, resume).await?;
         // What has come since is no part of the input: splits must be found again by the names that there are.
-        let known = |partition: &Box<dyn PartitionReader>| self.all.contains(&partition.partition());
-        self.partitions = opened.into_iter().filter(known).collect();
+        self.partitions = opened.into_iter().filter(|opened| self.all.contains(&opened.partition())).collect();
         self.start = None;
         Ok(())
     }
