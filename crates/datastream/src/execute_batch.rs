@@ -16,7 +16,7 @@ use crate::execute::{block_on, late_elements};
 /// How a batch ended.
 #[derive(Debug, Clone)]
 pub struct ExecutedBatch {
-    /// It was stopped before its end: nothing was written.
+    /// It was stopped before its end: sinks show nothing, and `for_each` may have been called for some elements.
     pub stopped: bool,
     /// Each time that a part of a step was run again, with what had failed.
     pub re_executed: Vec<ReExecution>,

@@ -77,7 +77,7 @@ pub struct ReExecution {
 /// How a batch ended.
 #[derive(Debug)]
 pub struct BatchOutcome {
-    /// It was stopped before its end: nothing was written.
+    /// It was stopped before its end: nothing was committed.
     pub stopped: bool,
     /// Each time that a part was run again, in order.
     pub re_executed: Vec<ReExecution>,
