@@ -214,6 +214,7 @@ fn an_older_checkpoint_is_taken_only_if_that_is_allowed_and_files_since_are_take
 
     let older = run(folder, &[&RUN[..], &["--allow-older-checkpoint"]].concat());
     assert_eq!(older.code, Some(0), "{}", older.stderr);
+    assert!(older.stderr.contains("passes over checkpoint "), "{}", older.stderr);
     assert_eq!(copied(folder), all_numbers());
 }
 

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
+use tidemill_state::DataDir;
 use tidemill_tests::folder::{fresh, names};
 use tidemill_tests::program::{Finished, Program, interrupt};
 
@@ -311,6 +312,20 @@ fn a_job_that_began_from_a_savepoint_goes_on_from_its_own_checkpoints() {
     assert!(done.stderr.contains("goes on from checkpoint "), "{}", done.stderr);
     assert_all_are_copied(folder);
     assert_all_are_counted(folder);
+}
+
+#[test]
+fn a_job_that_takes_no_requests_is_told() {
+    let folder = stopped(&[SOURCE, COPIED, COUNTED].concat());
+    let data = folder.path().join("data");
+    // As a program has it that is no `tidemill run`.
+    fs::remove_dir_all(data.join("savepoints")).unwrap();
+    let owned = DataDir::lock(&data).unwrap();
+    let refused = run(folder.path(), &["savepoint", "--data-dir", "data", "to"]);
+    drop(owned);
+    assert_eq!(refused.code, Some(1), "{}", refused.stderr);
+    assert!(refused.stderr.contains("the job of 'data' is running, and takes no requests"), "{}", refused.stderr);
+    assert!(!folder.path().join("to").exists());
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! What the examples over text have in common: files, lines and words.
 
+use std::borrow::Cow;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
@@ -24,8 +25,12 @@ pub fn lines(path: &str) -> Result<impl Iterator<Item = Result<String>>> {
 }
 
 /// The words of a line, in small letters.
-pub fn words(line: &str) -> impl Iterator<Item = String> {
-    line.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase)
+pub fn words(line: &str) -> impl Iterator<Item = Cow<'_, str>> {
+    let small = |word| match str::bytes(word).all(|byte| byte.is_ascii_lowercase()) {
+        true => Cow::Borrowed(word),
+        false => Cow::Owned(word.to_lowercase()),
+    };
+    line.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(small)
 }
 
 fn cannot_read(path: &str, e: io::Error) -> Error {

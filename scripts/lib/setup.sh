@@ -53,7 +53,9 @@ need_lints() {
 # What the build flag `rocksdb` is built with, and the server that the tests of `redis` start.
 need_state_backends() {
   local missing=()
-  compgen -G '/usr/lib/llvm-*/lib/libclang*.so*' >/dev/null || ldconfig -p | grep -q libclang || missing+=(libclang-dev)
+  # Not libclang-cpp, which stands beside it and is another library.
+  compgen -G '/usr/lib/llvm-*/lib/libclang[-.][s0-9]*' >/dev/null || ldconfig -p | grep -q 'libclang[-.][s0-9]' ||
+    missing+=(libclang-dev)
   command -v redis-server >/dev/null || missing+=(redis-server)
   [ "${#missing[@]}" = 0 ] || install_debian "${missing[@]}"
 }

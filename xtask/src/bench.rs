@@ -10,9 +10,11 @@ mod events;
 mod limit;
 mod measure;
 mod options;
+mod random;
 mod report;
 mod state;
 mod typed;
+mod words;
 mod work;
 mod workload;
 
@@ -31,10 +33,13 @@ pub(crate) fn run(checkout: &Checkout, arguments: &[&str]) -> Outcome {
     let mut missed = programs(&options, checkout)?;
     let typed: Vec<_> = typed::WORKLOADS.iter().filter(|workload| options.asks_for(workload.name)).collect();
     if !typed.is_empty() {
-        let speed = typed::build(checkout)?;
+        let speed = typed::build(checkout, &typed)?;
         for workload in typed {
             missed.extend(typed::run(workload, &options, &speed)?);
         }
+    }
+    if options.asks_for(words::NAME) {
+        missed.extend(words::run(&options, checkout)?);
     }
     if options.check && !missed.is_empty() {
         return Err(format!("\nmissed:\n  {}", missed.join("\n  ")));
@@ -84,9 +89,14 @@ fn timed(options: &Options, tidemill: &Path, checkout: &Checkout) -> Result<Vec<
 /// Builds the release binary, into the target folder that this program is in.
 fn build(checkout: &Checkout) -> Result<PathBuf, String> {
     process::cargo(checkout, &["build", "--release", "--locked", "--package", "tidemill-cli"], &[])?;
+    Ok(release_folder()?.join("tidemill"))
+}
+
+/// Where cargo puts what is built with `--release`.
+fn release_folder() -> Result<PathBuf, String> {
     let this = env::current_exe().map_err(|e| format!("cannot tell where this program is: {e}"))?;
     let target = this.ancestors().nth(2).ok_or("this program is not in a target folder")?;
-    Ok(target.join("release/tidemill"))
+    Ok(target.join("release"))
 }
 
 /// Runs all programs that can do the workload, in turn.

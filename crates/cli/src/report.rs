@@ -193,6 +193,11 @@ fn duration(ms: u64) -> String {
 #[cfg(test)]
 mod tests;
 
+/// Says which checkpoint a run does not go on from, and why.
+pub(crate) fn passes_over(epoch: Epoch, damage: &Error) {
+    say(&format!("passes over checkpoint {epoch}, which is damaged: {}", damage.message()));
+}
+
 /// Says from where a run goes on.
 pub(crate) fn resumes(epoch: Epoch, place: &Place) {
     say(&format!("goes on from checkpoint {epoch} in '{place}'"));

@@ -11,7 +11,7 @@ use tidemill_state::keyed::KeyedState;
 use crate::collector::Collector;
 use crate::data_stream::DataStream;
 use crate::keyed_stream::KeyedStream;
-use crate::process::{Context, KeyedProcessFunction, Timer};
+use crate::process::{Context, KeyedProcessFunction, Pace, Timer};
 use crate::timed::Element;
 
 /// An element of one of two streams.
@@ -90,7 +90,7 @@ where
         name: &str,
         make: impl Fn(&mut KeyedState) -> Result<F> + Send + Sync + 'static,
     ) -> DataStream<F::Out> {
-        self.both.process_as(name, String::new(), Arc::new(move |states| Ok(CoProcess(make(states)?))))
+        self.both.process_as(name, String::new(), Pace::default(), Arc::new(move |states| Ok(CoProcess(make(states)?))))
     }
 }
 

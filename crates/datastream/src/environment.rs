@@ -45,7 +45,7 @@ pub struct Settings {
     pub state_backend: StateBackend,
     /// Of a batch: how often a part of a step is tried before the run fails.
     pub attempts: usize,
-    /// Of a batch: how many bytes between two steps stay in memory. The rest goes to the data directory, or where that is
+    /// Of a batch: how many bytes between two steps, and of rows for tables, stay in memory. The rest goes to the data directory, or where that is
     /// missing to the system's folder for temporary files, and is gone when the run ends.
     pub shuffle_memory: u64,
     /// Of a batch: hears of parts that take much longer than the others of their step, while they run.

@@ -77,7 +77,7 @@ impl Environment {
 /// Completes when somebody wants the run to stop.
 pub(crate) type Stop = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Runs something to its end on threads of its own, or until Ctrl-C is pressed. `this` can't be called within an async
+/// Runs something to its end on threads of its own, or until Ctrl-C or SIGTERM. `this` can't be called within an async
 /// function: `awaited` is for that.
 pub(crate) fn block_on<R, F: Future<Output = Result<R>>>(
     this: &str,
@@ -90,14 +90,22 @@ pub(crate) fn block_on<R, F: Future<Output = Result<R>>>(
     }
     let runtime = Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|e| Error::unavailable(format!("no threads can be started: {e}")).because(e))?;
-    let executed = runtime.block_on(run(Box::pin(async {
-        // Where a signal can't be heard, nobody asks for a stop.
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
-        }
-    })));
+    let executed = runtime.block_on(run(Box::pin(asked_to_stop())));
     runtime.shutdown_background();
     executed
+}
+
+async fn asked_to_stop() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (Ok(mut interrupt), Ok(mut terminate)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
+    else {
+        // Where a signal can't be heard, nobody asks for a stop.
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+    }
 }
 
 /// By the names of windows, joins and queries, how many elements were late for one, or had no time.

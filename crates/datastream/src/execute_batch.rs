@@ -24,7 +24,8 @@ pub struct ExecutedBatch {
     pub stragglers: Vec<Straggler>,
     /// How many bytes between two steps went to disk.
     pub spilled_bytes: u64,
-    /// By the names of windows, joins and queries, how many elements had no time. Nothing is late in a batch.
+    /// By the names of windows, joins and queries, how many elements had no time, counted again where a part was run again.
+    /// Nothing is late in a batch.
     pub late_elements: BTreeMap<String, u64>,
 }
 

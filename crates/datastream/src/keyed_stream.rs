@@ -20,7 +20,7 @@ use crate::environment::Environment;
 use crate::guard::guarded;
 use crate::join::IntervalJoin;
 use crate::output_tag::SideOutputs;
-use crate::process::{KeyedProcessFunction, Make, ProcessOperator, ProcessSpec};
+use crate::process::{KeyedProcessFunction, Make, Pace, ProcessOperator, ProcessSpec};
 use crate::reduce::RunningReduce;
 use crate::step;
 use crate::timed::{Element, Timed};
@@ -123,7 +123,7 @@ impl<K: Serialize + DeserializeOwned + 'static, T: Element> KeyedStream<K, T> {
         name: &str,
         make: impl Fn(&mut KeyedState) -> Result<F> + Send + Sync + 'static,
     ) -> DataStream<F::Out> {
-        self.process_as(name, String::new(), Arc::new(make))
+        self.process_as(name, String::new(), Pace::default(), Arc::new(make))
     }
 
     /// `words`: what the function does, as far as a state depends on it.
@@ -131,9 +131,11 @@ impl<K: Serialize + DeserializeOwned + 'static, T: Element> KeyedStream<K, T> {
         self,
         name: &str,
         words: String,
+        pace: Pace,
         make: Make<F>,
     ) -> DataStream<F::Out> {
         let (spec, side_outputs) = self.spec(name, words, make);
+        let spec = ProcessSpec { pace, ..spec };
         self.behind_exchange(name, side_outputs, Arc::new(move || Ok(Box::new(ProcessOperator::new(spec.clone())))))
     }
 
@@ -148,6 +150,7 @@ impl<K: Serialize + DeserializeOwned + 'static, T: Element> KeyedStream<K, T> {
             side_outputs: side_outputs.clone(),
             backend: self.env.settings().state_backend.clone(),
             one_partition: self.streams.one_partition,
+            pace: Pace::default(),
         };
         (spec, side_outputs)
     }
@@ -177,7 +180,7 @@ impl<K: Serialize + DeserializeOwned + 'static, T: Element> KeyedStream<K, T> {
         T: Serialize + DeserializeOwned,
     {
         let make = move |states: &mut KeyedState| RunningReduce::new(states, reduce.clone());
-        self.process_as(name, "reduce".to_owned(), Arc::new(make))
+        self.process_as(name, "reduce".to_owned(), Pace::default(), Arc::new(make))
     }
 
     /// The elements of each key by windows of event time.

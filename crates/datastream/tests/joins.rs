@@ -276,3 +276,61 @@ fn bounds_the_wrong_way_round_are_refused() {
     let error = env.execute_live().unwrap_err();
     assert_eq!(error.message(), "no time lies between 5 ms and -5 ms");
 }
+
+fn by_minute(env: &Environment, minutes: i64) -> DataStream<i64> {
+    env.from_iter(0..minutes).assign_timestamps_and_watermarks(
+        WatermarkStrategy::for_monotonous_timestamps()
+            .with_timestamp_assigner(|minute: &i64| EventTime(minute * 60_000)),
+    )
+}
+
+const UNPAID: OutputTag<i64> = OutputTag::new("unpaid");
+
+/// An hour after they came, orders without a payment are counted by the hour in which they came.
+#[test]
+fn what_has_met_none_is_in_time_for_windows_behind_the_join() {
+    for (batch, on_rocksdb) in [(false, false), (false, true), (true, false)] {
+        let (state_backend, _folder) = if on_rocksdb { on_disk() } else { (StateBackend::memory(), None) };
+        let env = Environment::with(Settings { state_backend, batch_size: 7, ..Settings::default() });
+        let orders = by_minute(&env, 90);
+        let payments = orders.clone().filter(|minute| minute % 10 == 0).key_by(|minute| *minute);
+        let joined = orders
+            .key_by(|minute| *minute)
+            .interval_join(payments, 0..=3_600_000)
+            .side_output_unmatched_first(&UNPAID)
+            .apply("payments", |order, _| *order);
+        let unpaid = joined
+            .side_output(&UNPAID)
+            .map(|_| 1)
+            .key_by(|_| 0u8)
+            .window(WindowAssigner::tumbling(Duration::from_secs(3600)))
+            .reduce("unpaid", |a, b| a + b)
+            .map(|of| (of.window.start / 3_600_000, of.value))
+            .collect();
+        if batch {
+            env.execute_batch().unwrap();
+        } else {
+            assert_eq!(env.execute_live().unwrap().late_elements["unpaid"], 0);
+        }
+        assert_eq!(sorted(unpaid.take()), [(0, 54), (1, 27)], "batch: {batch}, on RocksDB: {on_rocksdb}");
+    }
+}
+
+#[test]
+fn what_waits_to_the_end_of_the_input_is_told_there() {
+    for on_rocksdb in [false, true] {
+        let (state_backend, _folder) = if on_rocksdb { on_disk() } else { (StateBackend::memory(), None) };
+        let env = Environment::with(Settings { state_backend, ..Settings::default() });
+        let orders = by_minute(&env, 20);
+        let payments = orders.clone().filter(|minute| minute % 5 == 0).key_by(|minute| *minute);
+        let joined = orders
+            .key_by(|minute| *minute)
+            .interval_join(payments, 0..=i64::MAX)
+            .side_output_unmatched_first(&UNPAID)
+            .apply("payments", |order, _| *order);
+        let (unpaid, paid) = (joined.side_output(&UNPAID).collect(), joined.collect());
+        env.execute_live().unwrap();
+        assert_eq!(sorted(paid.take()), [0, 5, 10, 15], "on RocksDB: {on_rocksdb}");
+        assert_eq!(sorted(unpaid.take()), (0..20).filter(|minute| minute % 5 != 0).collect::<Vec<_>>());
+    }
+}

@@ -394,3 +394,42 @@ fn an_element_is_late_whose_own_watermark_has_reached_its_time() {
     harness.advance_watermark(Watermark::MAX).unwrap();
     assert_eq!(harness.take(), [false], "a timer is never late");
 }
+
+#[test]
+fn a_timer_of_the_clock_is_not_late_and_may_set_one_for_an_event_time_that_is_past() {
+    struct Chain;
+    impl KeyedProcessFunction<u8, u8> for Chain {
+        type Out = (Option<EventTime>, bool, Watermark);
+
+        fn process_element(
+            &mut self,
+            _: &u8,
+            _: u8,
+            context: &mut Context<'_>,
+            _: &mut Collector<Self::Out>,
+        ) -> Result<()> {
+            context.register_processing_time_timer(1_000)
+        }
+
+        fn on_timer(
+            &mut self,
+            _: &u8,
+            timer: Timer,
+            context: &mut Context<'_>,
+            out: &mut Collector<Self::Out>,
+        ) -> Result<()> {
+            out.collect((context.timestamp(), context.late(), context.element_watermark()));
+            match timer {
+                Timer::ProcessingTime(_) => context.register_event_time_timer(EventTime(50)),
+                Timer::EventTime(_) => Ok(()),
+            }
+        }
+    }
+    let mut harness = TestHarness::new(|key: &u8| *key, |stream| stream.process("chain", |_| Ok(Chain))).unwrap();
+    harness.push(1, EventTime(70)).unwrap();
+    harness.advance_watermark(Watermark(100)).unwrap();
+    assert!(harness.take().is_empty());
+    harness.set_processing_time(1_000).unwrap();
+    let at = |time| (Some(EventTime(time)), false, Watermark::MIN);
+    assert_eq!(harness.take(), [at(1_000), at(50)]);
+}

@@ -435,3 +435,38 @@ fn elements_without_a_time_are_in_no_window() {
     assert_eq!(late.take(), [LateElement { element: (1, i64::MAX, 5), missed: vec![] }]);
     assert_eq!(executed.late_elements["sums"], 1);
 }
+
+/// What a late element changes in a window is as late as the element.
+#[test]
+fn what_is_told_again_is_late_for_a_window_that_is_over() {
+    for by_table in [true, false] {
+        let env = Environment::with(Settings { batch_size: 1, ..Settings::default() });
+        let minute = 60_000;
+        let minutes = env
+            .from_iter([0, 120 * minute, minute / 2])
+            .assign_timestamps_and_watermarks(
+                WatermarkStrategy::for_monotonous_timestamps().with_timestamp_assigner(|time: &i64| EventTime(*time)),
+            )
+            .map(|_| 1)
+            .key_by(|_| 0u8)
+            .window(if by_table {
+                WindowAssigner::tumbling(Duration::from_secs(60))
+            } else {
+                WindowAssigner::session(Duration::from_secs(60))
+            })
+            .allowed_lateness(Duration::from_secs(4 * 3_600))
+            .reduce("minutes", |a, b| a + b);
+        let told = minutes.clone().map(|of| of.value).collect();
+        let hours = minutes
+            .map(|of| of.value)
+            .key_by(|_| 0u8)
+            .window(WindowAssigner::tumbling(Duration::from_secs(3_600)))
+            .reduce("hours", |a, b| a + b)
+            .map(|of| (of.window.start / 3_600_000, of.value))
+            .collect();
+        let executed = env.execute_live().unwrap();
+        assert_eq!(told.take(), [1, 2, 1], "by table: {by_table}");
+        assert_eq!(hours.take(), [(0, 1), (2, 1)], "by table: {by_table}");
+        assert_eq!(executed.late_elements, BTreeMap::from([("hours".to_owned(), 1), ("minutes".to_owned(), 0)]));
+    }
+}

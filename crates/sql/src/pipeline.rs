@@ -305,7 +305,9 @@ impl Loader<'_> {
         if !self.free(&view.name, view.if_not_exists)? {
             return Ok(());
         }
-        let plan = view::named(self.session.plan(&view.query, &view.excerpt).await?, view)?;
+        let plan = view::named(self.session.plan_view(&view.query, &view.excerpt).await?, view)?;
+        // What is wrong with it is told here, not where it is read.
+        self.session.with_carried(plan.clone(), &view.excerpt)?;
         self.definitions.insert(view.name.value.clone(), written(&view.excerpt));
         self.calls_of_views.insert(view.name.value.clone(), self.calls(&view.query));
         self.session.register_view(&view.name.value, plan, &view.excerpt)

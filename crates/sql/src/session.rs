@@ -112,6 +112,11 @@ impl Session {
 
     /// The plan of a query, checked and with its types made to agree; both drivers start from it.
     pub(crate) async fn plan(&self, query: &ast::Query, excerpt: &Excerpt) -> Result<LogicalPlan> {
+        self.with_carried(self.plan_view(query, excerpt).await?, excerpt)
+    }
+
+    /// The same without what is carried from scans to those who need it: of a view, which becomes part of other queries.
+    pub(crate) async fn plan_view(&self, query: &ast::Query, excerpt: &Excerpt) -> Result<LogicalPlan> {
         let mut query = query.clone();
         // First the names: those of TUMBLE_START(...) go by position too, and it becomes a column.
         name_columns(&mut query);
@@ -123,12 +128,13 @@ impl Session {
         let plan = state.statement_to_plan(statement).await.map_err(|e| plan_error(e, excerpt))?;
         let plan = in_flink_types(plan).map_err(|e| plan_error(e, excerpt))?;
         let analyzed = state.analyzer().execute_and_check(plan, state.config_options(), |_, _| {});
-        let zoned = analyzed.and_then(|plan| in_session_zone(plan, self.zone));
-        let plan = zoned
-            .and_then(row_watermarks)
-            .and_then(break_ties)
-            .and_then(order_rows)
-            .map_err(|e| plan_error(e, excerpt))?;
+        analyzed.and_then(|plan| in_session_zone(plan, self.zone)).map_err(|e| plan_error(e, excerpt))
+    }
+
+    /// Carries columns from scans to the nodes that need them: each row's watermark and its place in the log.
+    pub(crate) fn with_carried(&self, plan: LogicalPlan, excerpt: &Excerpt) -> Result<LogicalPlan> {
+        let carried = row_watermarks(plan).and_then(break_ties).and_then(order_rows);
+        let plan = carried.map_err(|e| plan_error(e, excerpt))?;
         refuse_other_answers(&plan, excerpt)?;
         Ok(plan)
     }

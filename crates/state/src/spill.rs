@@ -122,7 +122,7 @@ impl SpilledRows {
     /// # Errors
     /// `Unavailable` if they can't be read, `Data` if somebody has changed the file.
     pub fn read(&self) -> Result<RecordBatch> {
-        part::decode(&self.bytes()?, self.xxh3).map_err(|e| e.context(self.file.path.display().to_string()))
+        part::decode(self.bytes()?.into(), self.xxh3).map_err(|e| e.context(self.file.path.display().to_string()))
     }
 
     /// As they are in a checkpoint, too: with their checksum.

@@ -4,9 +4,10 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use tidemill::{Environment, Settings, Table, WindowAssigner};
@@ -137,4 +138,45 @@ fn a_split_in_the_middle_of_a_large_file_is_read_again() {
         (key, of_key.clone().sum::<i64>(), of_key.count() as i64)
     };
     assert_eq!(sums, (0..10).map(expected).collect::<Vec<_>>());
+}
+
+/// The files of what a batch could not keep in memory, in the order in which they were made.
+fn spilled(data_dir: &Path) -> Vec<PathBuf> {
+    let Ok(folders) = fs::read_dir(data_dir.join("shuffle")) else { return vec![] };
+    let mut files: Vec<PathBuf> = folders
+        .flat_map(|folder| fs::read_dir(folder.unwrap().path()).unwrap().map(|file| file.unwrap().path()))
+        .collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn rows_that_wait_for_their_turn_and_are_lost_are_made_again() {
+    let folder = tempfile::tempdir().unwrap();
+    write_input(folder.path());
+    let data_dir = folder.path().join("job");
+    let settings =
+        Settings { data_dir: Some(data_dir.clone()), shuffle_memory: 0, parallelism: 2, ..Settings::default() };
+    let env = Environment::with(settings);
+    let third = Arc::new(AtomicUsize::new(0));
+    let lines = table(folder.path(), "in").read::<Line>(&env, "in").unwrap().map(move |line: Line| {
+        if line.number == 2_000 {
+            third.fetch_add(1, Ordering::Relaxed);
+        }
+        if line.number == 0 {
+            // Two splits run at a time: when the third has begun, the second waits for this one, which is the first.
+            let begun = Instant::now();
+            while third.load(Ordering::Relaxed) == 0 && begun.elapsed() < Duration::from_secs(60) {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            fs::remove_file(&spilled(&data_dir)[0]).unwrap();
+        }
+        line
+    });
+    table(folder.path(), "out").write(lines, "out").unwrap();
+    let executed = env.execute_batch().unwrap();
+    let again: Vec<usize> = executed.re_executed.iter().map(|again| again.part).collect();
+    assert_eq!(again, [1], "{:?}", executed.re_executed);
+    let expected = |number: i64| Line { number, text: (number % 10).to_string() };
+    assert_eq!(output(folder.path()), (0..3_000).map(expected).collect::<Vec<_>>());
 }

@@ -9,8 +9,10 @@ use std::fs;
 
 use interrupted::Read;
 use proptest::prelude::*;
+use serde_json::Value;
 use tidemill::Settings;
 use tidemill_tests::duckdb::duckdb;
+use tidemill_tests::program::Program;
 
 use super::*;
 
@@ -127,9 +129,8 @@ fn three_weeks() -> (Vec<View>, Vec<Purchase>) {
     ((0..4_000).map(view).collect(), (0..1_500).map(purchase).collect())
 }
 
-#[test]
-fn duckdb_finds_the_same_ads_in_the_same_files() {
-    let (folder, (views, purchases)) = (tempfile::tempdir().unwrap(), three_weeks());
+/// As the program reads them.
+fn write(folder: &Path, views: &[View], purchases: &[Purchase]) {
     let views = views.iter().fold(String::new(), |mut lines, View { user, ad, at_ms }| {
         writeln!(lines, r#"{{"user": "{user}", "ad": "{ad}", "at_ms": {at_ms}}}"#).unwrap();
         lines
@@ -138,15 +139,30 @@ fn duckdb_finds_the_same_ads_in_the_same_files() {
         writeln!(lines, r#"{{"order_id": {order_id}, "user": "{user}", "cents": {cents}, "at_ms": {at_ms}}}"#).unwrap();
         lines
     });
-    fs::write(folder.path().join("views.jsonl"), views).unwrap();
-    fs::write(folder.path().join("purchases.jsonl"), purchases).unwrap();
+    fs::write(folder.join("views.jsonl"), views).unwrap();
+    fs::write(folder.join("purchases.jsonl"), purchases).unwrap();
+}
 
+/// What the program tells of these files: each order with its ad.
+fn ads(folder: &Path) -> Vec<(i64, Option<String>)> {
     let env = Environment::new();
-    let Told { attributed, late } = read(&env, folder.path()).unwrap();
+    let Told { attributed, late } = read(&env, folder).unwrap();
     let (attributed, late) = (attributed.collect(), late.collect());
     env.execute_live().unwrap();
     assert_eq!(late.take(), []);
+    sorted(attributed.take().into_iter().map(|of| (of.order_id, of.ad)).collect())
+}
 
+/// The same of rows of another program.
+fn ads_of_rows(rows: &[Value]) -> Vec<(i64, Option<String>)> {
+    let ad = |row: &Value| (row["order_id"].as_i64().unwrap(), row["ad"].as_str().map(str::to_owned));
+    sorted(rows.iter().map(ad).collect())
+}
+
+#[test]
+fn duckdb_finds_the_same_ads_in_the_same_files() {
+    let (folder, (views, purchases)) = (tempfile::tempdir().unwrap(), three_weeks());
+    write(folder.path(), &views, &purchases);
     let rows = duckdb(&format!(
         "WITH views AS (SELECT \"user\", at_ms, min(ad) AS ad FROM read_json('{folder}/views.jsonl') GROUP BY ALL)
          SELECT p.order_id, CASE WHEN p.at_ms - v.at_ms <= {WEEK_MS} THEN v.ad END AS ad
@@ -154,13 +170,52 @@ fn duckdb_finds_the_same_ads_in_the_same_files() {
          ASOF LEFT JOIN views v ON p.\"user\" = v.\"user\" AND p.at_ms >= v.at_ms ORDER BY p.order_id",
         folder = folder.path().display()
     ));
-    let found: Vec<(i64, Option<&str>)> =
-        rows.iter().map(|row| (row["order_id"].as_i64().unwrap(), row["ad"].as_str())).collect();
-    let attributed = sorted(attributed.take());
-    let given: Vec<(i64, Option<&str>)> = attributed.iter().map(|of| (of.order_id, of.ad.as_deref())).collect();
-    assert_eq!(given, found);
+    let given = ads(folder.path());
+    assert_eq!(given, ads_of_rows(&rows));
     let without = given.iter().filter(|(_, ad)| ad.is_none()).count();
     assert!((100..1_000).contains(&without), "{without} of {} go to no ad", given.len());
+}
+
+/// The views and the purchases of a user meet as two lists, as there are no joins yet.
+const SQL: &str = "
+CREATE TABLE views (`user` STRING, ad STRING, at_ms BIGINT)
+  WITH ('connector' = 'filesystem', 'path' = 'views.jsonl', 'format' = 'json');
+CREATE TABLE purchases (order_id BIGINT, `user` STRING, cents BIGINT, at_ms BIGINT)
+  WITH ('connector' = 'filesystem', 'path' = 'purchases.jsonl', 'format' = 'json');
+CREATE VIEW of_user AS
+SELECT
+  ARRAY_AGG(ROW(ad, at_ms)) FILTER (WHERE ad IS NOT NULL) AS views,
+  ARRAY_AGG(ROW(order_id, at_ms)) FILTER (WHERE order_id IS NOT NULL) AS purchases
+FROM (
+  SELECT `user`, ad, CAST(NULL AS BIGINT) AS order_id, at_ms FROM views
+  UNION ALL
+  SELECT `user`, CAST(NULL AS STRING), order_id, at_ms FROM purchases
+)
+GROUP BY `user`;
+CREATE VIEW pairs AS
+SELECT p.order_id, v.ad, v.at_ms, COALESCE(v.at_ms BETWEEN p.at_ms - 604800000 AND p.at_ms, FALSE) AS counts
+FROM of_user
+  CROSS JOIN UNNEST(purchases) AS p(order_id, at_ms)
+  LEFT JOIN UNNEST(views) AS v(ad, at_ms) ON TRUE;
+SELECT order_id, ad
+FROM (
+  SELECT order_id, ad, ROW_NUMBER() OVER (PARTITION BY order_id ORDER BY at_ms DESC, ad) AS place
+  FROM (
+    SELECT order_id, IF(counts, ad, CAST(NULL AS STRING)) AS ad, IF(counts, at_ms, -1000000000) AS at_ms FROM pairs
+  )
+)
+WHERE place = 1;
+";
+
+#[test]
+fn sql_finds_the_same_ads_in_the_same_files() {
+    let (folder, (views, purchases)) = (tempfile::tempdir().unwrap(), three_weeks());
+    write(folder.path(), &views, &purchases);
+    fs::write(folder.path().join("ads.sql"), SQL).unwrap();
+    let run = Program::in_folder(folder.path()).run(&["run", "ads.sql", "--batch", "--output", "json"]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let rows: Vec<Value> = run.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(ads_of_rows(&rows), ads(folder.path()));
 }
 
 #[test]

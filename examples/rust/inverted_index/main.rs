@@ -3,6 +3,7 @@
 #[path = "../text.rs"]
 mod text;
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::env;
 use std::path::{Path, PathBuf};
@@ -38,7 +39,7 @@ impl KeyedProcessFunction<String, String> for OfFile {
         out: &mut Collector<(String, Place)>,
     ) -> Result<()> {
         for (number, line) in (1..).zip(lines(path)?) {
-            let of_line: BTreeSet<String> = words(&line?).collect();
+            let of_line: BTreeSet<String> = words(&line?).map(Cow::into_owned).collect();
             of_line.into_iter().for_each(|word| out.collect((word, Place { path: path.clone(), line: number })));
         }
         Ok(())

@@ -1,5 +1,6 @@
 //! How often each word stands in the files of a folder: map, combine, shuffle, reduce.
 
+mod count;
 #[path = "../text.rs"]
 mod text;
 
@@ -7,11 +8,9 @@ use std::collections::HashMap;
 use std::env;
 use std::path::{Path, PathBuf};
 
-use text::{files, lines, words};
+use count::{Count, add_words, print_most_frequent};
+use text::files;
 use tidemill::{Collector, Context, DataStream, Environment, KeyedProcessFunction, Result, WindowAssigner};
-
-/// A word, and how often it stands there.
-type Count = (String, i64);
 
 /// Counts the words of a file, so that of each word only the number goes to the next step.
 struct OfFile;
@@ -26,10 +25,8 @@ impl KeyedProcessFunction<String, String> for OfFile {
         _: &mut Context<'_>,
         out: &mut Collector<Count>,
     ) -> Result<()> {
-        let mut counts = HashMap::<String, i64>::new();
-        for line in lines(path)? {
-            words(&line?).for_each(|word| *counts.entry(word).or_default() += 1);
-        }
+        let mut counts = HashMap::new();
+        add_words(path, &mut counts)?;
         counts.into_iter().for_each(|count| out.collect(count));
         Ok(())
     }
@@ -53,9 +50,7 @@ fn main() -> Result<()> {
     let env = Environment::new();
     let counts = count(env.from_iter(files(&folder)?)).collect();
     env.execute_batch()?;
-    let mut counts = counts.take();
-    counts.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-    counts.iter().take(10).for_each(|(word, count)| println!("{count:>8} {word}"));
+    print_most_frequent(counts.take());
     Ok(())
 }
 

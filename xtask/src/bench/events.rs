@@ -6,6 +6,8 @@
 
 use std::fmt::Write as _;
 
+use super::random::Random;
+
 /// What one event more is of a day, in tenths of a millisecond: 10 million events are ten days.
 const SPACING_TENTHS_MS: u64 = 864;
 /// 2026-01-01.
@@ -135,19 +137,6 @@ fn date(day: u64) -> (u64, u64, u64) {
     let day = day - (153 * month + 2) / 5 + 1;
     let month = if month < 10 { month + 3 } else { month - 9 };
     (cycle * 400 + year + u64::from(month <= 2), month, day)
-}
-
-/// SplitMix64: the same numbers on every machine, whatever a library does.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) % bound
-    }
 }
 
 #[cfg(test)]

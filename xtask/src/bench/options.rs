@@ -3,7 +3,7 @@
 use std::path::{PathBuf, absolute};
 
 use super::workload::{Program, WORKLOADS};
-use super::{limit, state, typed};
+use super::{limit, state, typed, words};
 
 const USAGE: &str = "usage: cargo xtask bench [--check] [--events N] [--only NAME...] [--peers LIST] [--runs N]
   --check        fails, and names each reach that is missed
@@ -93,7 +93,7 @@ fn named(names: &[&str]) -> Result<Vec<String>, String> {
     let limits = limit::WORKLOADS.iter().map(|workload| workload.name);
     let programs = typed::WORKLOADS.iter().map(|workload| workload.name);
     let tables = WORKLOADS.iter().map(|workload| workload.name);
-    let known: Vec<&str> = tables.chain(states).chain(limits).chain(programs).collect();
+    let known: Vec<&str> = tables.chain(states).chain(limits).chain(programs).chain([words::NAME]).collect();
     if let Some(unknown) = names.iter().find(|name| !known.iter().any(|known| known.starts_with(**name))) {
         return Err(format!("there is no workload '{unknown}'; there are: {}", known.join(", ")));
     }

@@ -91,6 +91,11 @@ impl Verdict {
         Self { reach: format!("{what}: {most:.0} {unit}, is {is:.2}"), reached: Some(is <= most) }
     }
 
+    /// What is measured is to be at most so many times `what`.
+    pub(super) fn at_most_times(what: &str, is: f64, most: f64) -> Self {
+        Self { reach: format!("{most} times {what}, is {is:.2}"), reached: Some(is <= most) }
+    }
+
     /// `what` is to be at least `least`, in a unit.
     pub(super) fn at_least(what: &str, is: f64, least: f64, unit: &str) -> Self {
         Self { reach: format!("{what}: {least} {unit}, is {is:.2}"), reached: Some(is >= least) }

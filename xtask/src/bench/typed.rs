@@ -1,6 +1,5 @@
 //! Typed programs over a source in the process, on one core: how many events a second pass.
 
-use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,7 +7,7 @@ use std::process::Command;
 use super::measure;
 use super::options::Options;
 use super::report::{Verdict, median, print_verdicts};
-use super::work;
+use super::{release_folder, work};
 use crate::checkout::Checkout;
 use crate::process;
 
@@ -29,6 +28,12 @@ pub(super) const WORKLOADS: &[TypedWorkload] = &[
         reaches: &[(10_000, 5.0), (1_000_000, 2.0)],
     },
     TypedWorkload {
+        name: "typed_rocksdb",
+        is: "the same with its state in RocksDB",
+        program: ROCKSDB,
+        reaches: &[(10_000, 0.3), (1_000_000, 0.3)],
+    },
+    TypedWorkload {
         name: "typed_window",
         is: "a tumbling count by key, typed, one core",
         program: "window",
@@ -42,15 +47,20 @@ pub(super) const WORKLOADS: &[TypedWorkload] = &[
     },
 ];
 
-/// Builds the programs, optimised.
-pub(super) fn build(checkout: &Checkout) -> Result<PathBuf, String> {
-    let program = ["--package", "tidemill-datastream", "--example", "speed"];
+/// The program that is only there with that build flag.
+const ROCKSDB: &str = "rocksdb";
+
+/// Builds the programs for these workloads, optimised.
+pub(super) fn build(checkout: &Checkout, workloads: &[&TypedWorkload]) -> Result<PathBuf, String> {
+    let with_rocksdb = workloads.iter().any(|workload| workload.program == ROCKSDB);
+    let mut program = vec!["--package", "tidemill-datastream", "--example", "speed"];
+    if with_rocksdb {
+        program.extend(["--features", "tidemill-datastream/rocksdb"]);
+    }
     // With the binary: so the libraries have one set of features.
     let both = ["build", "--release", "--locked", "--package", "tidemill-cli", "--bin", "tidemill"];
     process::cargo(checkout, &[&both[..], &program[..]].concat(), &[])?;
-    let this = env::current_exe().map_err(|e| format!("cannot tell where this program is: {e}"))?;
-    let target = this.ancestors().nth(2).ok_or("this program is not in a target folder")?;
-    Ok(target.join("release/examples/speed"))
+    Ok(release_folder()?.join("examples/speed"))
 }
 
 /// Runs one program with each number of keys, prints what it takes, and returns the reaches that are missed.

@@ -100,8 +100,9 @@ async fn run_live(pipeline: &Pipeline, outputs: &impl Outputs, arguments: &Argum
     let mut graph = live::plan(pipeline, outputs)?;
     let owned = durable.lock()?;
     graph.spill = memory::spill(arguments.memory_limit, owned.as_ref().map(DataDir::path))?;
-    let durability = durable.open(&graph, &pipeline.settings.checkpointing).await?;
+    // Before the state is read, which may take long: whoever asks meanwhile waits.
     let savepoints = owned.as_ref().map(|data_dir| savepoint::serving(data_dir.path())).transpose()?;
+    let durability = durable.open(&graph, &pipeline.settings.checkpointing).await?;
     for (statement, finding) in nothing_visible(pipeline, outputs)? {
         report::warning(&statement, &finding);
     }

@@ -4,18 +4,23 @@ mod requests;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use tidemill_connectors::console::Console;
 use tidemill_core::{Error, ErrorKind, Result};
 use tidemill_state::DataDir;
 use tidemill_state::checkpoint::{Place, SavepointWriter};
+use tokio::time::sleep;
 
 pub(crate) use requests::serving;
 use requests::{Made, ask};
 
 use super::runtime;
 use crate::report;
+
+/// How long a run may take from its beginning until it takes requests.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Make a savepoint of a job: a changed pipeline, or one with another parallelism, can begin from it
 #[derive(Debug, Args)]
@@ -57,6 +62,7 @@ async fn make(arguments: &Arguments) -> Result<Made> {
     }
     let to = absolute(&arguments.to)?;
     refuse_within(&arguments.data_dir, &to)?;
+    let begun = Instant::now();
     loop {
         match DataDir::lock(&arguments.data_dir) {
             // Nobody begins to run the job while the savepoint is made.
@@ -64,10 +70,18 @@ async fn make(arguments: &Arguments) -> Result<Made> {
             Err(e) if e.kind() == ErrorKind::Invalid => {}
             Err(e) => return Err(e),
         }
-        report::asks_the_run(&arguments.data_dir);
-        // It may end before it hears.
-        if let Some(made) = ask(&arguments.data_dir, &to).await? {
-            return Ok(made);
+        if requests::are_served(&arguments.data_dir) {
+            report::asks_the_run(&arguments.data_dir);
+            // It may end before it hears.
+            if let Some(made) = ask(&arguments.data_dir, &to).await? {
+                return Ok(made);
+            }
+        } else if begun.elapsed() > PATIENCE {
+            let data_dir = arguments.data_dir.display();
+            return Err(Error::unavailable(format!("the job of '{data_dir}' is running, and takes no requests"))
+                .hint("a Rust program makes no savepoint while it runs: stop it, then ask again"));
+        } else {
+            sleep(requests::LOOK).await;
         }
     }
 }

@@ -136,6 +136,10 @@ where
         self.keyed.describe()
     }
 
+    fn reached(&self, watermark: Watermark) -> Watermark {
+        self.keyed.reached(watermark)
+    }
+
     fn in_order(&mut self) {
         self.keyed.in_order();
     }

@@ -18,7 +18,7 @@ use crate::connected::{ConnectedStreams, Either};
 use crate::data_stream::DataStream;
 use crate::keyed_stream::KeyedStream;
 use crate::output_tag::{OutputTag, SideOutputs};
-use crate::process::{Context, KeyedProcessFunction, Timer};
+use crate::process::{Context, KeyedProcessFunction, Pace, Timer};
 use crate::timed::Element;
 
 /// Pairs of elements of two streams with the same key, where the second's time lies within bounds around the first's.
@@ -45,6 +45,19 @@ impl<A, B> Options<A, B> {
     /// How long an element of the first stream is kept, and one of the second, in milliseconds behind its time.
     pub(super) fn kept(&self) -> (i64, i64) {
         (0.max(*self.bounds.end()), 0.max(self.bounds.start().saturating_neg()))
+    }
+
+    /// Up to which time elements are forgotten that are kept for `kept_ms`, when the watermark has reached `due`.
+    pub(super) fn forgotten(due: i64, kept_ms: i64) -> i64 {
+        // No time is later: then nothing is kept, whatever the bounds.
+        if due == i64::MAX { due } else { due.saturating_sub(kept_ms) }
+    }
+
+    /// How much older than the watermark is what leaves when it is forgotten, in milliseconds.
+    pub(super) fn held_back_ms(&self) -> i64 {
+        let (kept_first, kept_second) = self.kept();
+        let of = |alone: bool, kept_ms: i64| if alone { kept_ms } else { 0 };
+        of(self.alone.0.is_some(), kept_first).max(of(self.alone.1.is_some(), kept_second))
     }
 
     /// The times of elements of the second stream that one of the first meets.
@@ -85,7 +98,8 @@ where
         Self { both, options: Options { bounds, alone: (None, None), late: None, metrics: Arc::default() } }
     }
 
-    /// Elements of the first stream that have met none when they are forgotten go to this side output of the join.
+    /// Elements of the first stream that have met none when they are forgotten go to this side output of the join. They are in
+    /// time for what is behind it: the join's watermark is held back by as long as they are kept.
     #[must_use]
     pub fn side_output_unmatched_first(mut self, tag: &OutputTag<A>) -> Self {
         self.options.alone.0 = Some(*tag);
@@ -128,6 +142,7 @@ where
                 Arc::new(move || Ok(Box::new(MemoryJoin::new(spec.clone())))),
             );
         }
+        let pace = Pace { held_back_ms: options.held_back_ms(), ..Pace::default() };
         let make = move |states: &mut KeyedState| {
             Ok(Joining {
                 first: Side::new(states, "first", options.alone.0.is_some())?,
@@ -136,7 +151,7 @@ where
                 join: Arc::clone(&join),
             })
         };
-        both.process_as(name, words, Arc::new(make))
+        both.process_as(name, words, pace, Arc::new(make))
     }
 }
 
@@ -203,13 +218,13 @@ where
     fn on_timer(&mut self, _: &K, timer: Timer, context: &mut Context<'_>, _: &mut Collector<Out>) -> Result<()> {
         let Timer::EventTime(EventTime(now)) = timer else { return Ok(()) };
         let (kept_first, kept_second) = self.options.kept();
-        for (time, element) in self.first.forget(context.state(), now.saturating_sub(kept_first))? {
+        for (time, element) in self.first.forget(context.state(), Options::<A, B>::forgotten(now, kept_first))? {
             if let Some(alone) = &self.options.alone.0 {
                 context.time = time;
                 context.output(alone, element)?;
             }
         }
-        for (time, element) in self.second.forget(context.state(), now.saturating_sub(kept_second))? {
+        for (time, element) in self.second.forget(context.state(), Options::<A, B>::forgotten(now, kept_second))? {
             if let Some(alone) = &self.options.alone.1 {
                 context.time = time;
                 context.output(alone, element)?;

@@ -6,6 +6,7 @@ use tidemill_core::{EventTime, Result, Watermark};
 use tidemill_runtime::clock::present_ms;
 use tidemill_state::keyed::KeyedState;
 
+use super::Timer;
 use crate::output_tag::{OutputTag, Sides};
 use crate::timed::Element;
 
@@ -13,9 +14,11 @@ use crate::timed::Element;
 pub struct Context<'a> {
     pub(super) state: &'a mut KeyedState,
     pub(super) sides: &'a mut Sides,
+    /// The timer that has come; `None` where an element has.
+    pub(super) timer: Option<Timer>,
     /// Of the element, or of the timer; `i64::MIN` where there is none.
     pub(crate) time: i64,
-    /// The element's own.
+    /// The element's own, or that of the element which has set a timer that comes at once.
     pub(crate) row_watermark: i64,
     pub(super) watermark: Watermark,
 }
@@ -29,7 +32,10 @@ impl Context<'_> {
     /// When the element happened, or the time of the timer; `None` if elements have no time.
     #[must_use]
     pub fn timestamp(&self) -> Option<EventTime> {
-        (self.time != i64::MIN).then_some(EventTime(self.time))
+        match self.timer {
+            Some(Timer::ProcessingTime(time_ms)) => Some(EventTime(time_ms)),
+            _ => (self.time != i64::MIN).then_some(EventTime(self.time)),
+        }
     }
 
     /// The element's own watermark: the highest that followed from the elements before it in its partition. It is a function of
@@ -37,14 +43,14 @@ impl Context<'_> {
     /// [`Watermark::MIN`] where elements have no time, and in a timer.
     #[must_use]
     pub fn element_watermark(&self) -> Watermark {
-        Watermark(self.row_watermark)
+        if self.timer.is_some() { Watermark::MIN } else { Watermark(self.row_watermark) }
     }
 
     /// Whether the element has come when its own watermark had reached its time. What is not late comes before the timers of
     /// its time. An element without a time is late; in a timer nothing is.
     #[must_use]
     pub fn late(&self) -> bool {
-        self.row_watermark >= self.time
+        self.timer.is_none() && self.row_watermark >= self.time
     }
 
     /// How far event time has come.

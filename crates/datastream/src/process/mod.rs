@@ -9,4 +9,4 @@ pub use context::Context;
 pub use function::{KeyedProcessFunction, Timer};
 pub(crate) use life::Make;
 use life::{Life, Made};
-pub(crate) use operator::{ProcessOperator, ProcessSpec};
+pub(crate) use operator::{Pace, ProcessOperator, ProcessSpec, behind};

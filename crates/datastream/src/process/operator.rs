@@ -29,6 +29,17 @@ pub(crate) struct ProcessSpec<K, T, F> {
     pub(crate) backend: StateBackend,
     /// Elements come in the order of one partition, so that their watermarks are a clock.
     pub(crate) one_partition: bool,
+    pub(crate) pace: Pace,
+}
+
+/// How a step's clock and its output stand to event time.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Pace {
+    /// An element may still touch what ends at its time, as in sessions: where elements come in the order of their times, which
+    /// is known up to a millisecond before each, the clock stands a millisecond further behind.
+    pub(crate) touching: bool,
+    /// What the step emits may be so much older than the watermark that has made it, in milliseconds.
+    pub(crate) held_back_ms: i64,
 }
 
 impl<K, T, F> Clone for ProcessSpec<K, T, F> {
@@ -41,6 +52,7 @@ impl<K, T, F> Clone for ProcessSpec<K, T, F> {
             side_outputs: self.side_outputs.clone(),
             backend: self.backend.clone(),
             one_partition: self.one_partition,
+            pace: self.pace,
         }
     }
 }
@@ -50,6 +62,9 @@ pub(crate) struct ProcessOperator<K, T, F: KeyedProcessFunction<K, T>> {
     words: String,
     key: KeyOf<T, K>,
     one_partition: bool,
+    pace: Pace,
+    /// How far the clock stands behind what is known, in milliseconds.
+    slack_ms: i64,
     life: Life<F>,
     run: Run<F::Out>,
 }
@@ -68,10 +83,10 @@ where
     F: KeyedProcessFunction<K, T>,
 {
     pub(crate) fn new(spec: ProcessSpec<K, T, F>) -> Self {
-        let ProcessSpec { name, words, key, make, side_outputs, backend, one_partition } = spec;
+        let ProcessSpec { name, words, key, make, side_outputs, backend, one_partition, pace } = spec;
         let life = Life::new(Arc::clone(&name), make, backend);
         let run = Run { watermark: Watermark::MIN, sides: side_outputs.open(), out: Collector::default() };
-        Self { name, words, key, one_partition, life, run }
+        Self { name, words, key, one_partition, pace, slack_ms: 0, life, run }
     }
 
     /// The function, which is made if it is not yet.
@@ -109,10 +124,11 @@ impl<Out: Element> Run<Out> {
         let known = (time != i64::MIN).then_some(EventTime(time));
         state.set_element_time(known, Watermark(row_watermark));
         self.out.at(time, row_watermark);
-        let mut context = Context { state, sides: &mut self.sides, time, row_watermark, watermark: self.watermark };
+        let (sides, watermark) = (&mut self.sides, self.watermark);
+        let mut context = Context { state, sides, timer: None, time, row_watermark, watermark };
         function.process_element(key, value, &mut context, &mut self.out)?;
         // What a watermark has passed already does not wait for the next: that would come sooner or later with each run.
-        self.fire::<K, T, F>(made)
+        self.fire::<K, T, F>(made, row_watermark)
     }
 
     /// Event time has come so far: the timers fire that it has reached.
@@ -123,15 +139,17 @@ impl<Out: Element> Run<Out> {
     ) -> Result<()> {
         self.watermark = watermark;
         made.state.advance_watermark(watermark);
-        self.fire::<K, T, F>(made)
+        self.fire::<K, T, F>(made, i64::MIN)
     }
 
+    /// `row_watermark`: of the element that has set timers for times that are past. What they emit is as late as that is.
     fn fire<K: DeserializeOwned, T, F: KeyedProcessFunction<K, T, Out = Out>>(
         &mut self,
         made: &mut Made<F>,
+        row_watermark: i64,
     ) -> Result<()> {
         while let Some(time) = made.state.next_event_time_timer()? {
-            self.timer::<K, T, F>(made, Timer::EventTime(time), time.0)?;
+            self.timer::<K, T, F>(made, Timer::EventTime(time), (time.0, row_watermark))?;
         }
         Ok(())
     }
@@ -140,14 +158,22 @@ impl<Out: Element> Run<Out> {
         &mut self,
         made: &mut Made<F>,
         timer: Timer,
-        time: i64,
+        (time, row_watermark): (i64, i64),
     ) -> Result<()> {
         let Made { state, function } = made;
         let key: K = state.current_key()?;
-        self.out.at(time, i64::MIN);
-        let (sides, row_watermark, watermark) = (&mut self.sides, i64::MIN, self.watermark);
-        let mut context = Context { state, sides, time, row_watermark, watermark };
+        self.out.at(time, row_watermark);
+        let (sides, watermark) = (&mut self.sides, self.watermark);
+        let mut context = Context { state, sides, timer: Some(timer), time, row_watermark, watermark };
         function.on_timer(&key, timer, &mut context, &mut self.out)
+    }
+}
+
+/// So many milliseconds less, but at the end of the input.
+pub(crate) fn behind(watermark: Watermark, ms: i64) -> Watermark {
+    match watermark {
+        Watermark::MAX => watermark,
+        Watermark(time) => Watermark(time.saturating_sub(ms)),
     }
 }
 
@@ -164,19 +190,25 @@ where
 
     fn in_order(&mut self) {
         self.one_partition = true;
+        self.slack_ms = i64::from(self.pace.touching);
+    }
+
+    fn reached(&self, watermark: Watermark) -> Watermark {
+        behind(watermark, self.pace.held_back_ms.saturating_add(self.slack_ms))
     }
 
     fn on_batch(&mut self, batch: EventBatch, out: &mut Output) -> Result<()> {
         let Batch { elements: Timed { values, times }, watermarks } = Batch::<T>::of(batch)?;
-        let one_partition = self.one_partition;
+        let (one_partition, slack_ms) = (self.one_partition, self.slack_ms);
         self.work(out, |made, run, key| {
             let keys: Vec<K> = values.iter().map(|value| (key.0)(value)).collect();
             made.state.prefetch(&keys)?;
             for (index, (value, key)) in values.into_iter().zip(keys).enumerate() {
                 let time = times.get(index).copied().unwrap_or(i64::MIN);
                 let row_watermark = watermarks.get(index).copied().unwrap_or(i64::MIN);
-                if one_partition && row_watermark > run.watermark.0 {
-                    run.advance::<K, T, F>(made, Watermark(row_watermark))?;
+                let clock = behind(Watermark(row_watermark), slack_ms);
+                if one_partition && clock > run.watermark {
+                    run.advance::<K, T, F>(made, clock)?;
                 }
                 run.element(made, &key, value, (time, row_watermark))?;
             }
@@ -185,6 +217,7 @@ where
     }
 
     fn on_watermark(&mut self, watermark: Watermark, out: &mut Output) -> Result<()> {
+        let watermark = behind(watermark, self.slack_ms);
         self.work(out, |made, run, _| {
             if watermark > run.watermark {
                 run.advance::<K, T, F>(made, watermark)?;
@@ -203,7 +236,9 @@ where
     fn on_timer(&mut self, _: Instant, out: &mut Output) -> Result<()> {
         self.work(out, |made, run, _| {
             while let Some(time_ms) = made.state.next_processing_time_timer()? {
-                run.timer::<K, T, F>(made, Timer::ProcessingTime(time_ms), i64::MIN)?;
+                run.timer::<K, T, F>(made, Timer::ProcessingTime(time_ms), (i64::MIN, i64::MIN))?;
+                // It may have set timers for event times that are past.
+                run.fire::<K, T, F>(made, i64::MIN)?;
             }
             Ok(())
         })

@@ -8,7 +8,14 @@ use async_trait::async_trait;
 use tidemill_core::{Elements, Error, Result};
 use tidemill_runtime::connector::{Chunk, DecodeError, Decoded, Opened, PartitionReader, ScanRequest, Source};
 
+use crate::guard::caught;
 use crate::timed::{Element, Timed};
+
+/// The one partition.
+const ELEMENTS: &str = "elements";
+
+/// What may panic, as errors call it.
+const ITERATOR: &str = "the iterator of from_iter";
 
 /// Begins anew whenever it is read: a run that goes on from a checkpoint leaves out what was read.
 pub(crate) struct IteratorSource<I> {
@@ -35,17 +42,20 @@ where
     }
 
     async fn open(&self, request: &ScanRequest) -> Result<Opened> {
-        let partition: Arc<str> = "elements".into();
+        let partition: Arc<str> = ELEMENTS.into();
         let read = request.resume.iter().find(|read| read.name == partition);
         let position = match read {
             Some(read) if read.position.is_none() => return Ok(Opened::bounded(vec![])),
             Some(read) => read.position.unwrap_or_default(),
             None => 0,
         };
-        let mut elements = self.iterable.clone().into_iter();
-        if let Some(last) = usize::try_from(position).unwrap_or(usize::MAX).checked_sub(1)
-            && elements.nth(last).is_none()
-        {
+        let before = usize::try_from(position).unwrap_or(usize::MAX);
+        let (elements, missing) = caught(ITERATOR, || {
+            let mut elements = self.iterable.clone().into_iter();
+            let missing = before.checked_sub(1).is_some_and(|last| elements.nth(last).is_none());
+            (elements, missing)
+        })?;
+        if missing {
             return Err(Error::invalid(format!("an iterator has fewer elements than the {position} that were read"))
                 .hint("give from_iter the same elements in each run of a job"));
         }
@@ -76,8 +86,8 @@ impl<E: Iterator<Item: Element> + Send> PartitionReader for Reader<E> {
     }
 
     async fn next_chunk(&mut self) -> Result<Option<Box<dyn Chunk>>> {
-        let mut values = Vec::with_capacity(self.batch_rows);
-        values.extend(self.elements.by_ref().take(self.batch_rows));
+        let (elements, batch_rows) = (&mut self.elements, self.batch_rows);
+        let values: Vec<_> = caught(ITERATOR, || elements.by_ref().take(batch_rows).collect())?;
         self.position += values.len() as u64;
         Ok((!values.is_empty()).then(|| Box::new(IteratorChunk(values)) as Box<dyn Chunk>))
     }

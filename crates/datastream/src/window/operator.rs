@@ -101,7 +101,8 @@ impl<T: Element, C> WindowFunction<T, C> {
         C: Contents<K, T>,
     {
         if result.fires() {
-            out.at(window.max_timestamp().0, i64::MIN);
+            // As late as the element that has come late.
+            out.at(window.max_timestamp().0, context.row_watermark);
             self.contents.emit(context.state(), key, window, out)?;
         }
         if result.purges() { self.contents.clear(context.state()) } else { Ok(()) }

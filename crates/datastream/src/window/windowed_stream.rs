@@ -23,6 +23,7 @@ use crate::data_stream::DataStream;
 use crate::guard::guarded;
 use crate::keyed_stream::KeyedStream;
 use crate::output_tag::{OutputTag, SideOutputs};
+use crate::process::Pace;
 use crate::timed::Element;
 
 /// The elements of each key by windows of event time. A window is complete when the watermark has passed its end.
@@ -322,7 +323,8 @@ where
             };
             WindowFunction::new(state, options, contents, trigger, Arc::clone(&metrics))
         };
-        stream.process_as(name, words, Arc::new(make))
+        let pace = Pace { touching: options.assigner.merges(), ..Pace::default() };
+        stream.process_as(name, words, pace, Arc::new(make))
     }
 }
 

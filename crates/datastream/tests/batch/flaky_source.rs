@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use arrow::array::{Int64Array, RecordBatch};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
@@ -14,6 +15,8 @@ pub struct FlakySource {
     partitions: Vec<i64>,
     chunk_rows: i64,
     bounded: bool,
+    /// How long it takes to open.
+    slow: Duration,
     draws: Arc<Draws>,
 }
 
@@ -37,7 +40,11 @@ impl Draws {
 impl FlakySource {
     pub fn new(partitions: &[i64], chunk_rows: i64, seed: u64) -> Self {
         let draws = Arc::new(Draws { seed, failed: Mutex::default() });
-        Self { partitions: partitions.to_vec(), chunk_rows, bounded: true, draws }
+        Self { partitions: partitions.to_vec(), chunk_rows, bounded: true, slow: Duration::ZERO, draws }
+    }
+
+    pub fn slow(self, slow: Duration) -> Self {
+        Self { slow, ..self }
     }
 
     pub fn without_end() -> Self {
@@ -63,6 +70,7 @@ impl Source for FlakySource {
         let known = request.resume.iter().map(|read| read.position.unwrap_or(7)).sum();
         // Somebody else may have a turn while this waits, and not come back to it.
         tokio::task::yield_now().await;
+        tokio::time::sleep(self.slow).await;
         self.draws.draw(u64::MAX >> 40, known, 2)?;
         let mut partitions: Vec<Box<dyn PartitionReader>> = vec![];
         for (number, rows) in (0u64..).zip(&self.partitions) {

@@ -19,17 +19,15 @@ use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, UInt32Array};
 use arrow::compute::{concat_batches, take_record_batch};
 use arrow::datatypes::{Schema, SchemaRef};
 use arrow::row::{RowConverter, SortField};
-use datafusion::physical_plan::aggregates::group_values::{GroupValues, new_group_values};
-use datafusion::physical_plan::aggregates::order::GroupOrdering;
 use tidemill_core::{Epoch, EventBatch, Result, RowKind, Watermark};
 use tidemill_state::{State, StateChanges};
 
 use snapshot::Unsaved;
 
+use super::keys::Keys;
 use super::pre_group::partial_schema;
 use super::slots::Slots;
 use super::{Aggregation, Table};
-use crate::engine_error;
 use crate::operator::hands::Hands;
 use crate::operator::{Dealer, Operator, Output};
 
@@ -48,8 +46,9 @@ pub struct GroupAggregate {
     schema: SchemaRef,
     // State.
     /// `None` where there is no key: then there is one group, with number 0.
-    keys: Option<Box<dyn GroupValues>>,
+    keys: Option<Keys>,
     states: Slots,
+    /// Of groups that were restored, only if they have changed since.
     results: Slots,
     waiting: Vec<RecordBatch>,
     waiting_rows: usize,
@@ -62,10 +61,7 @@ impl GroupAggregate {
         let partials = partial_schema(&aggregation)?;
         let schema = Self::output_schema(&aggregation);
         let key = Arc::new(Schema::new(aggregation.group_fields()));
-        let keys = match key.fields().is_empty() {
-            true => None,
-            false => Some(new_group_values(key, &GroupOrdering::None).map_err(engine_error)?),
-        };
+        let keys = (!key.fields().is_empty()).then(|| Keys::new(&key)).transpose()?;
         Ok(Self {
             states: Slots::new(Arc::clone(&partials)),
             results: Slots::new(Arc::clone(&schema)),
@@ -99,6 +95,7 @@ impl GroupAggregate {
         touched.sort_unstable();
         touched.dedup();
         let old: Vec<usize> = touched.iter().copied().filter(|&group| self.states.is_set(group)).collect();
+        self.make_results(&old)?;
         let states = self.merged(&[self.states.get(&old)?, waiting])?.states()?;
         let states = self.rows(&self.partials, states)?;
         let results = self.merged(std::slice::from_ref(&states))?.results()?;
@@ -114,8 +111,18 @@ impl GroupAggregate {
         let Some(keys) = &mut self.keys else { return Ok(vec![0; rows.num_rows()]) };
         let mut groups = vec![];
         let key: Vec<ArrayRef> = rows.columns()[..self.aggregation.groups.len()].to_vec();
-        keys.intern(&key, &mut groups).map_err(engine_error)?;
+        keys.intern(&key, &mut groups)?;
         Ok(groups)
+    }
+
+    /// The results that groups which were restored had told.
+    fn make_results(&mut self, groups: &[usize]) -> Result<()> {
+        let missing: Vec<usize> = groups.iter().copied().filter(|&group| !self.results.is_set(group)).collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let results = self.merged(&[self.states.get(&missing)?])?.results()?;
+        self.results.set(&missing, self.rows(&self.schema, results)?)
     }
 
     fn merged(&self, parts: &[RecordBatch]) -> Result<Table> {
@@ -203,7 +210,7 @@ impl Operator for GroupAggregate {
     fn on_watermark(&mut self, watermark: Watermark, out: &mut Output) -> Result<()> {
         self.round(out)?;
         // The aggregate of no rows is a row too, once it is known that none will come.
-        if watermark == Watermark::MAX && self.keys.is_none() && !self.results.is_set(0) {
+        if watermark == Watermark::MAX && self.keys.is_none() && !self.states.is_set(0) && !self.results.is_set(0) {
             let results = self.results_of_none()?;
             self.results.set(&[0], results.clone())?;
             out.emit(EventBatch::append(results));

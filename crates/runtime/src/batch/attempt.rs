@@ -126,11 +126,10 @@ impl Work<'_> {
     }
 
     async fn merge(&mut self, mut merge: Merge, slots: usize) -> Result<(), Failure> {
-        while let Some((batch, time)) = merge.next()? {
+        while let Some((batch, watermark)) = merge.next()? {
             self.rows(self.setting.clock.now_ms(), batch).await?;
-            // What comes next happened then, or later.
-            if let Some(time) = time {
-                self.watermark(slots, Watermark(time.saturating_sub(1))).await?;
+            if let Some(watermark) = watermark {
+                self.watermark(slots, watermark).await?;
             }
         }
         Ok(())

@@ -9,19 +9,20 @@ use std::time::{Duration, Instant};
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use tidemill_core::{Epoch, Error, EventBatch, Result, Watermark};
+use tidemill_core::{Error, Result};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::task::{JoinError, JoinSet, spawn_blocking};
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 
 use super::attempt::{Input, Setting, attempt};
+use super::retries::Retries;
 use super::shuffle::{Left, Merge, PartId, PartWriter, Shuffle, Source, Written};
+use super::sinks::{Sinks, Turn, Turns};
 use super::split::{Place, Split, Splits};
-use super::stragglers::Stragglers;
-use super::{BatchOptions, BatchOutcome, Failure, ReExecution};
+use super::stragglers::{Straggler, Stragglers};
+use super::{BatchOptions, BatchOutcome, Failure};
 use crate::clock::JobClock;
-use crate::connector::Sink;
 use crate::exchange::{ElementCodec, Partitioning};
 use crate::graph::{Head, JobGraph};
 use crate::metrics::Metrics;
@@ -43,9 +44,6 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// How long a source that could not be read is left alone, the first time; then twice as long.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// The one epoch of a batch.
-const EPOCH: Epoch = Epoch(1);
-
 /// A batch that is running.
 pub(super) struct Driver {
     graph: Arc<JobGraph>,
@@ -53,15 +51,14 @@ pub(super) struct Driver {
     setting: Setting,
     ending: watch::Sender<Ending>,
     shuffle: Arc<Shuffle>,
-    /// By task.
-    sinks: BTreeMap<usize, Box<dyn Sink>>,
+    sinks: Sinks,
     /// By task, the number of its parts, once it is done or if it is known.
     parts: Vec<usize>,
     /// Of sources, where each split is.
     places: BTreeMap<PartId, Place>,
-    failed: BTreeMap<PartId, usize>,
+    retries: Retries,
     running: JoinSet<Attempted>,
-    outcome: Told,
+    stragglers: Vec<Straggler>,
     metrics: Metrics,
 }
 
@@ -70,13 +67,6 @@ impl Drop for Driver {
     fn drop(&mut self) {
         self.ending.send_replace(Ending::Failed);
     }
-}
-
-/// What is told at the end.
-#[derive(Default)]
-struct Told {
-    re_executed: Vec<ReExecution>,
-    stragglers: Vec<super::Straggler>,
 }
 
 /// How elements between two stages are written.
@@ -93,39 +83,30 @@ struct Stage {
     next: usize,
     done: usize,
     stragglers: Stragglers,
-    /// What sinks are given when all before it is done, by part.
-    waiting: BTreeMap<usize, Vec<(usize, EventBatch)>>,
-    /// The first part that sinks have not got.
-    turn: usize,
+    turns: Turns,
 }
 
 impl Driver {
     pub(super) fn open(mut graph: JobGraph, options: BatchOptions) -> Result<Self> {
-        let mut sinks = BTreeMap::new();
-        for (number, task) in graph.tasks.iter().enumerate() {
-            if let Head::Sink(factory) = &task.head {
-                sinks.insert(number, factory.open()?);
-            }
-        }
+        let sinks = Sinks::open(&graph)?;
         let clock = Arc::new(JobClock::new(Arc::clone(&options.clock)));
         let ending = watch::Sender::default();
         let setting = Setting { batch_rows: options.batch_rows.max(1), ending: ending.subscribe(), clock };
         let shuffle = Arc::new(Shuffle::new(options.shuffle_memory, options.shuffle_folder.clone()));
         let parts = (0..graph.tasks.len()).map(|task| parts_of(&graph, task)).collect();
         let metrics = std::mem::take(&mut graph.metrics);
-        let (places, failed, outcome) = (BTreeMap::new(), BTreeMap::new(), Told::default());
         Ok(Self {
             graph: Arc::new(graph),
+            retries: Retries::new(options.attempts),
             options,
             setting,
             ending,
             shuffle,
             sinks,
             parts,
-            places,
-            failed,
+            places: BTreeMap::new(),
             running: JoinSet::new(),
-            outcome,
+            stragglers: vec![],
             metrics,
         })
     }
@@ -140,7 +121,11 @@ impl Driver {
             let stopped = tokio::select! {
                 biased;
                 () = &mut stop => true,
-                done = self.stage(task) => done.map(|()| false)?,
+                // Sinks must hear of the end, whatever a source does.
+                done = AssertUnwindSafe(self.stage(task)).catch_unwind() => match done {
+                    Ok(done) => done.map(|()| false)?,
+                    Err(panic) => return Err(panicked(panic.as_ref())),
+                },
             };
             if stopped {
                 return Ok(true);
@@ -156,40 +141,29 @@ impl Driver {
         let ended_all = async { while self.running.join_next().await.is_some() {} };
         let _ = timeout(PATIENCE, ended_all).await;
         let ended = match ended {
-            Ok(false) => self.commit().await.map(|()| false),
+            Ok(false) => self.sinks.commit().await.map(|()| false),
             other => other,
         };
-        let mut aborted = Ok(());
-        if !matches!(ended, Ok(false)) {
-            for sink in self.sinks.values_mut() {
-                aborted = sink.abort().await.and(aborted);
-            }
-        }
-        if let Err(abort) = aborted {
+        if !matches!(ended, Ok(false))
+            && let Err(abort) = self.sinks.abort().await
+        {
             let also = format!("also, what was staged could not be taken back: {abort}");
             return Err(ended.err().unwrap_or_else(|| Error::closed("the run was stopped")).hint(also));
         }
         let stopped = ended?;
-        let Told { re_executed, stragglers } = std::mem::take(&mut self.outcome);
-        let spilled_bytes = self.shuffle.spilled_bytes();
-        Ok(BatchOutcome { stopped, re_executed, stragglers, spilled_bytes, metrics: std::mem::take(&mut self.metrics) })
-    }
-
-    async fn commit(&mut self) -> Result<()> {
-        for sink in self.sinks.values_mut() {
-            sink.progress(Watermark::MAX).await?;
-            sink.prepare(EPOCH).await?;
-        }
-        for sink in self.sinks.values_mut() {
-            sink.commit(EPOCH).await?;
-        }
-        Ok(())
+        Ok(BatchOutcome {
+            stopped,
+            re_executed: self.retries.take(),
+            stragglers: std::mem::take(&mut self.stragglers),
+            spilled_bytes: self.shuffle.spilled_bytes(),
+            metrics: std::mem::take(&mut self.metrics),
+        })
     }
 
     /// Runs all parts of a task.
     async fn stage(&mut self, task: usize) -> Result<()> {
-        let mut splits = match &self.graph.tasks[task].head {
-            Head::Source(spec, _) => Some(Splits::new(spec.clone(), self.setting.batch_rows)),
+        let mut reading = match &self.graph.tasks[task].head {
+            Head::Source(spec, _) => Some(read(Splits::new(spec.clone(), self.setting.batch_rows))),
             _ => None,
         };
         let mut stage = Stage::default();
@@ -203,15 +177,15 @@ impl Driver {
                 let input = self.input(part)?;
                 self.begin(&mut stage, part, input);
             }
-            let room = self.running.len() < self.options.parallelism && stage.next < stage.turn + AHEAD;
-            if splits.is_none() && room && stage.next < self.parts[task] {
+            let room = self.running.len() < self.options.parallelism && stage.next < stage.turns.turn() + AHEAD;
+            if reading.is_none() && room && stage.next < self.parts[task] {
                 let part = PartId { task, part: stage.next };
                 stage.next += 1;
                 let input = self.input(part)?;
                 self.begin(&mut stage, part, input);
                 continue;
             }
-            if self.running.is_empty() && splits.is_none() && stage.done == self.parts[task] {
+            if self.running.is_empty() && reading.is_none() && stage.done == self.parts[task] {
                 return Ok(());
             }
             tokio::select! {
@@ -220,8 +194,9 @@ impl Driver {
                     let (part, attempted) = joined.map_err(lost_attempt)?;
                     self.ended(&mut stage, part, attempted).await?;
                 }
-                split = next_split(&mut splits), if room && splits.is_some() => match split {
+                (splits, split) = next_split(&mut reading), if room && reading.is_some() => match split {
                     Ok(Some(split)) => {
+                        reading = Some(read(splits));
                         reading_failed = 0;
                         let part = PartId { task, part: stage.next };
                         stage.next += 1;
@@ -230,16 +205,17 @@ impl Driver {
                     }
                     Ok(None) => {
                         self.parts[task] = stage.next;
-                        splits = None;
+                        reading = None;
                     }
                     Err(error) => {
+                        reading = Some(read(splits));
                         reading_failed += 1;
                         let part = PartId { task, part: stage.next };
-                        self.failed_at(part, reading_failed, error)?;
+                        self.retries.failed_times(&self.graph.tasks[task], part, reading_failed, error)?;
                         sleep(PAUSE * 2u32.pow(u32::try_from(reading_failed).unwrap_or(u32::MAX).min(7))).await;
                     }
                 },
-                _ = looks.tick() => self.look(&mut stage, task, splits.is_none()),
+                _ = looks.tick() => self.look(&mut stage, task, reading.is_none()),
             }
         }
     }
@@ -253,7 +229,7 @@ impl Driver {
             if let Some(listener) = &self.options.on_straggler {
                 (listener.0)(&straggler);
             }
-            self.outcome.stragglers.push(straggler);
+            self.stragglers.push(straggler);
         }
     }
 
@@ -269,11 +245,8 @@ impl Driver {
             Ok(Written { left, for_sinks }) => {
                 self.shuffle.put(part, left);
                 stage.done += 1;
-                stage.waiting.insert(part.part, for_sinks);
-                while let Some(for_sinks) = stage.waiting.remove(&stage.turn) {
-                    stage.turn += 1;
-                    self.write(part.task, for_sinks).await?;
-                }
+                stage.turns.put(part.part, for_sinks);
+                self.hand_over(stage, part.task).await?;
             }
             Err(Failure::Failed(error)) => {
                 self.failed(part, error)?;
@@ -287,11 +260,22 @@ impl Driver {
         Ok(())
     }
 
-    async fn write(&mut self, task: usize, for_sinks: Vec<(usize, EventBatch)>) -> Result<()> {
-        for (edge, batch) in for_sinks {
-            let to = self.graph.tasks[task].edges[edge].to_task;
-            let sink = self.sinks.get_mut(&to).ok_or_else(|| Error::internal("a sink is not open"))?;
-            sink.write(&batch).await?;
+    /// Gives sinks what comes next.
+    async fn hand_over(&mut self, stage: &mut Stage, task: usize) -> Result<()> {
+        while let Some(turn) = stage.turns.next() {
+            match turn {
+                Turn::Ready(batches) => {
+                    for (edge, batch) in batches {
+                        self.sinks.write(self.graph.tasks[task].edges[edge].to_task, &batch).await?;
+                    }
+                }
+                Turn::Lost(part, error) => {
+                    let part = PartId { task, part };
+                    self.failed(part, error)?;
+                    stage.done -= 1;
+                    stage.again.push_back(part);
+                }
+            }
         }
         Ok(())
     }
@@ -321,27 +305,7 @@ impl Driver {
     }
 
     fn failed(&mut self, part: PartId, error: Error) -> Result<()> {
-        let failed = self.failed.entry(part).or_default();
-        *failed += 1;
-        let times = *failed;
-        self.failed_at(part, times, error)
-    }
-
-    /// Notes that a part is tried again, unless it has failed too often.
-    fn failed_at(&mut self, part: PartId, times: usize, error: Error) -> Result<()> {
-        let again = match &self.graph.tasks[part.task].head {
-            Head::Source(spec, _) => spec.source.resumes(),
-            _ => true,
-        };
-        if times >= self.options.attempts || !again {
-            return Err(match times {
-                1 => error,
-                _ => error.context(format!("in {times} attempts, the last time")),
-            });
-        }
-        let task = Arc::clone(&self.graph.tasks[part.task].name);
-        self.outcome.re_executed.push(ReExecution { task, part: part.part, error });
-        Ok(())
+        self.retries.failed(&self.graph.tasks[part.task], part, error)
     }
 
     /// What a part reads, from its beginning.
@@ -406,9 +370,20 @@ fn parts_of(graph: &JobGraph, task: usize) -> usize {
     }
 }
 
-async fn next_split(splits: &mut Option<Splits>) -> Result<Option<Split>> {
-    match splits {
-        Some(splits) => splits.next().await,
+/// The next split, and those behind it. It may take longer than the run can wait for it without looking at others.
+type Reading = BoxFuture<'static, (Splits, Result<Option<Split>>)>;
+
+fn read(mut splits: Splits) -> Reading {
+    async move {
+        let next = splits.next().await;
+        (splits, next)
+    }
+    .boxed()
+}
+
+async fn next_split(reading: &mut Option<Reading>) -> (Splits, Result<Option<Split>>) {
+    match reading {
+        Some(reading) => reading.await,
         None => pending().await,
     }
 }

@@ -17,7 +17,9 @@
 
 mod attempt;
 mod driver;
+mod retries;
 mod shuffle;
+mod sinks;
 mod split;
 mod stragglers;
 
@@ -43,7 +45,7 @@ pub struct BatchOptions {
     pub batch_rows: usize,
     /// How often a part is tried until the run fails.
     pub attempts: usize,
-    /// How many bytes of what stages leave for others stay in memory.
+    /// How many bytes of what stages leave for others, and of rows that wait for their turn at a sink, stay in memory.
     pub shuffle_memory: u64,
     /// Where the rest goes, in a folder that is gone when the run ends.
     pub shuffle_folder: PathBuf,
@@ -110,7 +112,7 @@ impl From<Error> for Failure {
 pub async fn run(graph: JobGraph, options: BatchOptions, stop: impl Future<Output = ()>) -> Result<BatchOutcome> {
     if let Some(table) = graph.unbounded_source() {
         return Err(Error::invalid(format!("the input of {table} has no end, so a batch never comes to one"))
-            .hint("run the program live, or limit the input (number-of-rows, scan.bounded.mode and the like)"));
+            .hint("run the program live, or limit the input (number-of-rows and the like)"));
     }
     let mut driver = Driver::open(graph, options)?;
     let outcome = driver.run(stop).await;

@@ -12,6 +12,7 @@ use arrow::array::RecordBatch;
 use tidemill_core::{EventBatch, Result};
 use tidemill_state::{Rows, SpillFolder, SpillWriter};
 
+use crate::key_groups::restored;
 pub(super) use merge::{Merge, Source};
 pub(super) use writer::{PartWriter, Written};
 
@@ -24,11 +25,25 @@ pub(super) struct PartId {
 
 /// Some rows.
 #[derive(Debug)]
-enum Block {
+pub(super) enum Block {
     /// Encoded: in memory, which is held as long, or in a file.
     Encoded { rows: Rows, _held: Option<Held> },
-    /// Elements of a program that nobody knows how to write: those that all subtasks hear of, which are few.
+    /// Elements of a program that nobody knows how to write: those that all subtasks hear of, which are few, and those for
+    /// sinks.
     Whole(Box<EventBatch>),
+}
+
+impl Block {
+    /// The rows, where they are no encoded elements.
+    ///
+    /// # Errors
+    /// If they are in a file that can't be read.
+    pub(super) fn read(self) -> Result<EventBatch> {
+        match self {
+            Self::Encoded { rows, .. } => restored(&rows.read()?),
+            Self::Whole(batch) => Ok(*batch),
+        }
+    }
 }
 
 /// Rows of one part for one bucket, in the order in which they are to be read.
@@ -127,7 +142,7 @@ impl Memory {
 
 /// Room in memory, until it is dropped.
 #[derive(Debug)]
-struct Held {
+pub(super) struct Held {
     memory: Arc<Memory>,
     bytes: u64,
 }

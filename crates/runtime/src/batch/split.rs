@@ -58,8 +58,7 @@ impl Splits {
         }
     }
 
-    /// The next split; none at the end. It may be dropped while it waits, and called again; after an error, too: then what is
-    /// left is opened once more.
+    /// The next split; none at the end. It may be called again after an error: then what is left is opened once more.
     pub(super) async fn next(&mut self) -> Result<Option<Split>> {
         if self.failed {
             self.again().await?;

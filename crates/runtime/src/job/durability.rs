@@ -76,7 +76,7 @@ impl Durability {
         graph: &JobGraph,
         allow_non_restored: bool,
     ) -> Result<Vec<String>> {
-        let state = savepoint.read().await?;
+        let state = savepoint.read(graph.spill.as_ref().map(|spill| &spill.folder)).await?;
         let Carried { state, left } = carry(savepoint, state, graph, allow_non_restored)?;
         self.store.begin_from(savepoint.id());
         self.savepoint = Some(savepoint.epoch());

@@ -91,7 +91,10 @@ impl ByKeyGroup {
     /// Rows for one group, where there are `room` bytes of memory.
     fn give(&mut self, number: usize, batch: EventBatch, room: &mut u64, out: &mut Output) -> Result<()> {
         if self.bring_if_it_fits(number, room, out)? {
-            return self.groups[number].take(batch, out);
+            // One that was spilled may not have got all watermarks yet, which those behind are told once it is here.
+            let group = &mut self.groups[number];
+            group.reach(self.watermark, out)?;
+            return group.take(batch, out);
         }
         let (before, with_source) = (self.watermark, self.sample.needs_source());
         let group = &mut self.groups[number];
@@ -272,8 +275,8 @@ impl Operator for ByKeyGroup {
     }
 
     fn reached(&self, watermark: Watermark) -> Watermark {
-        let spilled = self.groups.iter().filter(|group| group.is_spilled()).map(|group| group.watermark);
-        self.sample.reached(spilled.min().map_or(watermark, |spilled| spilled.min(watermark)))
+        let reached = self.groups.iter().filter(|group| !group.is_unused()).map(|group| group.watermark);
+        self.sample.reached(reached.min().map_or(watermark, |reached| reached.min(watermark)))
     }
 
     fn on_pause(&mut self, out: &mut Output) -> Result<()> {

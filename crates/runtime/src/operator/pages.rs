@@ -74,10 +74,10 @@ impl Pages {
         }
     }
 
-    /// The snapshots have left a row of a slot.
-    pub(crate) fn restore(&mut self, slot: usize) {
+    /// The snapshots have left so many rows of the slots of a page.
+    pub(crate) fn restore(&mut self, page: usize, rows: usize) {
         self.noted = true;
-        self.rows.add(Self::page_of(slot), 1);
+        self.rows.add(page, rows);
     }
 
     /// What the next snapshot has to tell, by page, of a table of `count` slots; `live` counts the rows that there are

@@ -232,6 +232,16 @@ impl Checker<'_> {
                     SetQuantifier::ByName | SetQuantifier::AllByName | SetQuantifier::DistinctByName
                 );
                 self.absent(!by_name, "BY NAME", "list the columns in the same order")?;
+                // As DataFusion has them, a row on the other side counts for all that are like it.
+                match (op, set_quantifier) {
+                    (SetOperator::Except, SetQuantifier::All) => {
+                        self.not_yet("EXCEPT ALL", self.words("EXCEPT ALL"))?;
+                    }
+                    (SetOperator::Intersect, SetQuantifier::All) => {
+                        self.not_yet("INTERSECT ALL", self.words("INTERSECT ALL"))?;
+                    }
+                    _ => {}
+                }
                 self.check_body(left)?;
                 self.check_body(right)
             }

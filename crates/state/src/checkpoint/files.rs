@@ -72,7 +72,7 @@ async fn read_part(place: &Place, part: PartRef) -> Result<RecordBatch> {
     let name = parts_name(part.file);
     let bytes = place.get_range(&name, part.offset, part.bytes).await?;
     // On a thread of its own, as many as are read at once: a large state is much to decode.
-    blocking(move || part::decode(&bytes, part.xxh3)).await.map_err(|e| e.context(name))
+    blocking(move || part::decode(bytes.into(), part.xxh3)).await.map_err(|e| e.context(name))
 }
 
 /// Puts a part into a file as it is.

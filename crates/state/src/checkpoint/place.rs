@@ -7,12 +7,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use futures::TryStreamExt;
 use object_store::path::Path as Key;
 use object_store::{ObjectStore, ObjectStoreExt, PutMode, PutOptions, WriteMultipart};
 use tidemill_core::{Error, Result};
 use tokio::task::spawn_blocking;
 use url::Url;
+
+use super::pulse::Pulse;
+
+const ANOTHER_JOB: &str = "another job writes its checkpoints to the same place: give each a place of its own";
 
 /// How the name ends of a file that is not whole yet.
 pub(super) const UNFINISHED: &str = ".unfinished";
@@ -82,9 +85,9 @@ impl Place {
                 blocking(move || names_in(&path)).await?
             }
             Self::Objects { store, prefix, .. } => {
-                let listed: Vec<_> =
-                    store.list(Some(prefix)).try_collect().await.map_err(|e| self.failed("list", "", e))?;
-                listed.iter().filter_map(|object| object.location.filename().map(str::to_owned)).collect()
+                // Not what lies below: that may be another place.
+                let listed = store.list_with_delimiter(Some(prefix)).await.map_err(|e| self.failed("list", "", e))?;
+                listed.objects.iter().filter_map(|object| object.location.filename().map(str::to_owned)).collect()
             }
         };
         names.sort();
@@ -96,8 +99,8 @@ impl Place {
         match self {
             Self::Folder(_) => {
                 let mut file = self.create(name).await?;
-                file.write(content).await?;
-                file.finish().await
+                file.write(content, &Pulse::default()).await?;
+                file.finish_new().await
             }
             Self::Objects { store, prefix, .. } => {
                 let options = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
@@ -124,7 +127,8 @@ impl Place {
             Self::Objects { store, prefix, .. } => {
                 let upload = store.put_multipart(&prefix.clone().join(name)).await;
                 let upload = upload.map_err(|e| self.failed("write", name, e))?;
-                Ok(Growing::Object { upload: WriteMultipart::new(upload), place: self.clone(), name: name.to_owned() })
+                let upload = WriteMultipart::new_with_chunk_size(upload, UPLOAD_BYTES);
+                Ok(Growing::Object { upload, place: self.clone(), name: name.to_owned() })
             }
         }
     }
@@ -185,11 +189,13 @@ impl Place {
     }
 
     fn failed(&self, what: &str, name: &str, e: object_store::Error) -> Error {
-        let error = Error::unavailable(format!("cannot {what} '{self}/{name}': {e}"));
+        let message = format!("cannot {what} '{self}/{name}': {e}");
         let error = match e {
-            object_store::Error::AlreadyExists { .. } => {
-                error.hint("another job writes its checkpoints to the same place: give each a place of its own")
-            }
+            object_store::Error::NotFound { .. } => Error::data(message),
+            _ => Error::unavailable(message),
+        };
+        let error = match e {
+            object_store::Error::AlreadyExists { .. } => error.hint(ANOTHER_JOB),
             object_store::Error::PermissionDenied { .. } | object_store::Error::Unauthenticated { .. } => {
                 error.hint("check the credentials in the environment, and what they allow")
             }
@@ -208,38 +214,86 @@ pub(super) enum Growing {
 /// How many parts of an upload are under way at once.
 const UPLOADS: usize = 4;
 
+/// How large they are: S3 takes 10,000 of them, which are 156 GiB.
+const UPLOAD_BYTES: usize = 16 << 20;
+
+/// So many bytes are on the disk before more are written to a file: then the end of a large one does not take long.
+const SYNCED_BYTES: usize = 64 << 20;
+
 impl Growing {
-    pub(super) async fn write(&mut self, content: Vec<u8>) -> Result<()> {
+    /// Writes more; `pulse` beats while that goes on.
+    pub(super) async fn write(&mut self, content: Vec<u8>, pulse: &Pulse) -> Result<()> {
         match self {
             Self::File { file, staged, .. } => {
                 let (mut file, staged) = (file.try_clone().map_err(|e| io_failed("write", staged, e))?, staged.clone());
-                blocking(move || file.write_all(&content).map_err(|e| io_failed("write", &staged, e))).await
+                let pulse = pulse.clone();
+                let mut write = move || {
+                    for piece in content.chunks(SYNCED_BYTES) {
+                        file.write_all(piece)?;
+                        if piece.len() == SYNCED_BYTES {
+                            file.sync_data()?;
+                        }
+                        pulse.beat();
+                    }
+                    Ok(())
+                };
+                blocking(move || write().map_err(|e| io_failed("write", &staged, e))).await
             }
             Self::Object { upload, place, name } => {
-                upload.wait_for_capacity(UPLOADS).await.map_err(|e| place.failed("write", name, e))?;
-                upload.put(content.into());
+                let mut content = Bytes::from(content);
+                while !content.is_empty() {
+                    upload.wait_for_capacity(UPLOADS).await.map_err(|e| place.failed("write", name, e))?;
+                    upload.put(content.split_to(content.len().min(UPLOAD_BYTES)));
+                    pulse.beat();
+                }
                 Ok(())
             }
         }
     }
 
-    /// Puts it in place.
-    pub(super) async fn finish(self) -> Result<()> {
+    /// Puts it in place; one of this name is replaced.
+    pub(super) async fn finish(self, pulse: &Pulse) -> Result<()> {
         match self {
             Self::File { file, staged, path } => {
                 blocking(move || {
                     file.sync_all().map_err(|e| io_failed("write", &staged, e))?;
                     fs::rename(&staged, &path).map_err(|e| io_failed("rename", &staged, e))?;
-                    let parent = path.parent().unwrap_or(Path::new("."));
-                    File::open(parent).and_then(|folder| folder.sync_all()).map_err(|e| io_failed("sync", parent, e))
+                    sync_parent(&path)
                 })
                 .await
             }
-            Self::Object { upload, place, name } => {
+            Self::Object { mut upload, place, name } => {
+                for under_way in (1..=UPLOADS).rev() {
+                    upload.wait_for_capacity(under_way).await.map_err(|e| place.failed("write", &name, e))?;
+                    pulse.beat();
+                }
                 upload.finish().await.map(drop).map_err(|e| place.failed("write", &name, e))
             }
         }
     }
+
+    /// Puts it in place, where nothing of this name may be.
+    async fn finish_new(self) -> Result<()> {
+        let Self::File { file, staged, path } = self else { return self.finish(&Pulse::default()).await };
+        blocking(move || {
+            file.sync_all().map_err(|e| io_failed("write", &staged, e))?;
+            // Unlike a rename it fails where there is one.
+            let linked = fs::hard_link(&staged, &path).and_then(|()| fs::remove_file(&staged));
+            let put = match linked {
+                // Not every file system has links.
+                Err(e) if e.kind() != io::ErrorKind::AlreadyExists && !path.exists() => fs::rename(&staged, &path),
+                other => other,
+            };
+            put.map_err(|e| io_failed("write", &path, e))?;
+            sync_parent(&path)
+        })
+        .await
+    }
+}
+
+fn sync_parent(path: &Path) -> Result<()> {
+    let parent = path.parent().unwrap_or(Path::new("."));
+    File::open(parent).and_then(|folder| folder.sync_all()).map_err(|e| io_failed("sync", parent, e))
 }
 
 fn names_in(folder: &Path) -> Result<Vec<String>> {
@@ -259,12 +313,18 @@ pub(super) async fn blocking<T: Send + 'static>(call: impl FnOnce() -> Result<T>
 }
 
 fn io_failed(what: &str, path: &Path, e: io::Error) -> Error {
-    let error = Error::unavailable(format!("cannot {what} '{}': {e}", path.display()));
+    let message = format!("cannot {what} '{}': {e}", path.display());
+    let error = match e.kind() {
+        // What is missing stays so, where all else may be another time.
+        io::ErrorKind::NotFound | io::ErrorKind::UnexpectedEof => Error::data(message),
+        _ => Error::unavailable(message),
+    };
     let error = match e.kind() {
         io::ErrorKind::StorageFull => error.hint("make room on the disk, then run again: the job goes on where it was"),
         io::ErrorKind::FileTooLarge => {
             error.hint("raise the limit of a file's size (ulimit -f), then run again: the job goes on where it was")
         }
+        io::ErrorKind::AlreadyExists => error.hint(ANOTHER_JOB),
         io::ErrorKind::PermissionDenied => {
             error.hint("give the user who runs tidemill the right to read and write checkpoints there")
         }

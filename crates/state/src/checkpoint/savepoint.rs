@@ -20,6 +20,7 @@ use super::pulse::Pulse;
 use super::store::{Written, now_ms};
 use super::writer::PartsWriter;
 use crate::section::{Section, State, StateChanges};
+use crate::spill::SpillFolder;
 
 /// What a job had come to, for another job to begin from.
 #[derive(Debug)]
@@ -89,12 +90,12 @@ impl Savepoint {
         &self.manifest.operators
     }
 
-    /// The whole state, by owner.
+    /// The whole state, by owner. With `spill` it goes into files there instead of into memory.
     ///
     /// # Errors
     /// `Data` if it is damaged, `Unavailable` if it can't be read.
-    pub async fn read(&self) -> Result<BTreeMap<Owner, State>> {
-        let read = read_state(&self.place, &self.manifest, None).await;
+    pub async fn read(&self, spill: Option<&SpillFolder>) -> Result<BTreeMap<Owner, State>> {
+        let read = read_state(&self.place, &self.manifest, spill).await;
         read.map_err(|e| e.context(format!("the savepoint '{}'", self.place)))
     }
 }

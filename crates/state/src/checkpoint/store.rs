@@ -69,6 +69,7 @@ pub struct CheckpointStore {
     hold: Arc<()>,
     /// The checkpoints that are kept, the last one last.
     kept: Vec<Manifest>,
+    passed_over: Option<(Epoch, Error)>,
     pulse: Pulse,
     /// Where state that is read is put, if not into memory.
     spill: Option<SpillFolder>,
@@ -79,7 +80,7 @@ impl CheckpointStore {
     #[must_use]
     pub fn new(place: Place, retention: Retention, job: impl Into<JobIdentity>) -> Self {
         let (job, hold, pulse) = (job.into(), Arc::default(), Pulse::default());
-        Self { place, retention, job, origin: None, hold, kept: vec![], pulse, spill: None }
+        Self { place, retention, job, origin: None, hold, kept: vec![], passed_over: None, pulse, spill: None }
     }
 
     /// The same; the state that it reads goes into files of `folder` instead of into memory.
@@ -142,13 +143,16 @@ impl CheckpointStore {
                     state = Some(read);
                     break;
                 }
-                Err(e) if allow_older && matches!(e.kind(), ErrorKind::Data | ErrorKind::Unavailable) => {
+                // What could not be read this once is whole the next time.
+                Err(e) if allow_older && e.kind() == ErrorKind::Data => {
                     damage.get_or_insert((epoch, e));
                 }
                 Err(e) => return Err(self.explain(epoch, e, epochs.iter().any(|&older| older < epoch))),
             }
         }
-        if let (None, Some((epoch, e))) = (&state, damage) {
+        if state.is_some() {
+            self.passed_over = damage.map(|(epoch, e)| (Epoch(epoch), e));
+        } else if let Some((epoch, e)) = damage {
             let none = format!("none of the checkpoints in '{}' can be read; checkpoint {epoch}", self.place);
             let hint = e.hint_text().map(str::to_owned).unwrap_or_else(|| {
                 "bring back what is missing there, or give the job a new --data-dir: it then begins anew".to_owned()
@@ -157,6 +161,12 @@ impl CheckpointStore {
         }
         self.forget_others(&epochs).await?;
         Ok(state)
+    }
+
+    /// The last checkpoint, if it was damaged and an older one is gone on from; and how it was damaged.
+    #[must_use]
+    pub fn passed_over(&self) -> Option<&(Epoch, Error)> {
+        self.passed_over.as_ref()
     }
 
     /// The checkpoint that was written or resumed last.

@@ -39,7 +39,9 @@ impl<'a> PartsWriter<'a> {
                 parts.push(self.append(bytes, checksum).await?);
             }
             Link::Copied(part) => {
-                let bytes = self.place.get_range(&parts_name(part.file), part.offset, part.bytes).await?;
+                let name = parts_name(part.file);
+                let bytes = self.place.get_range(&name, part.offset, part.bytes).await?;
+                part::check(&bytes, part.xxh3).map_err(|e| e.context(name))?;
                 parts.push(self.append(bytes.into(), part.xxh3).await?);
             }
             Link::Merged(merged) => {
@@ -79,8 +81,7 @@ impl<'a> PartsWriter<'a> {
             Some(file) => file,
             None => self.file.insert(self.place.create(&parts_name(self.number)).await?),
         };
-        file.write(bytes).await?;
-        self.pulse.beat();
+        file.write(bytes, self.pulse).await?;
         self.bytes += part.bytes;
         Ok(part)
     }
@@ -88,7 +89,7 @@ impl<'a> PartsWriter<'a> {
     /// How many bytes it has got.
     pub(super) async fn finish(self) -> Result<u64> {
         if let Some(file) = self.file {
-            file.finish().await?;
+            file.finish(self.pulse).await?;
             self.pulse.beat();
         }
         Ok(self.bytes)

@@ -75,6 +75,9 @@ impl DurableArguments {
         if let Some(savepoint) = &self.from_savepoint {
             self.begin_from(savepoint, &mut durability, graph).await?;
         }
+        if let Some((epoch, damage)) = durability.store.passed_over() {
+            report::passes_over(*epoch, damage);
+        }
         report::at_least_once(graph.at_least_once());
         if let Some(last) = durability.store.last().filter(|last| !last.finished()) {
             report::resumes(last.epoch(), durability.store.place());

@@ -26,7 +26,7 @@ use tokio::time::sleep;
 use crate::interrupt::interrupted;
 
 /// How often each side looks.
-const LOOK: Duration = Duration::from_millis(100);
+pub(super) const LOOK: Duration = Duration::from_millis(100);
 
 const FOLDER: &str = "savepoints";
 const REQUEST: &str = "request";
@@ -54,14 +54,14 @@ enum Answer {
     Failed { error: String, hint: Option<String> },
 }
 
+/// Whether there is, or was, a run that takes requests.
+pub(super) fn are_served(data_dir: &Path) -> bool {
+    data_dir.join(FOLDER).exists()
+}
+
 /// Asks the run that has the data directory, and waits for its answer. `None`: it has ended without one.
 pub(super) async fn ask(data_dir: &Path, to: &str) -> Result<Option<Made>> {
     let folder = data_dir.join(FOLDER);
-    if !folder.exists() {
-        // The run has only just begun, or is about to end.
-        sleep(LOOK).await;
-        return Ok(None);
-    }
     let request = folder.join(format!("{}.{REQUEST}", new_id()));
     put(&request, &Request { to: to.to_owned() })?;
     let answer = request.with_extension(ANSWER);
@@ -121,7 +121,13 @@ async fn serve(folder: PathBuf, requests: mpsc::Sender<SavepointRequest>) {
             if !answered_before.insert(request.clone()) {
                 continue;
             }
-            let answer = match answered(&request, &requests).await {
+            let to = match read::<Request>(&request) {
+                Ok(Some(Request { to })) => Ok(to),
+                // Whoever asked has gone.
+                Ok(None) => continue,
+                Err(e) => Err(e),
+            };
+            let answer = match answered(to, &requests).await {
                 Ok(Some(made)) => Answer::Made(made),
                 // The run ends: whoever asks sees that.
                 Ok(None) => return,
@@ -142,8 +148,9 @@ fn asked(folder: &Path) -> Vec<PathBuf> {
     entries.map(|entry| entry.path()).filter(is_request).collect()
 }
 
-async fn answered(request: &Path, requests: &mpsc::Sender<SavepointRequest>) -> Result<Option<Made>> {
-    let Some(Request { to }) = read(request)? else { return Ok(None) };
+/// `None`: the run ends.
+async fn answered(to: Result<String>, requests: &mpsc::Sender<SavepointRequest>) -> Result<Option<Made>> {
+    let to = to?;
     let (made, answer) = oneshot::channel();
     if requests.send(SavepointRequest { to: Place::parse(&to, Path::new("/"))?, made }).await.is_err() {
         return Ok(None);

@@ -22,6 +22,7 @@ use crate::connected::Either;
 use crate::guard::in_step;
 use crate::keyed_stream::KeyOf;
 use crate::output_tag::{SideOutputs, Sides};
+use crate::process::behind;
 use crate::timed::{Batch, Element, Timed};
 
 /// What to do, and with what.
@@ -141,7 +142,7 @@ impl<A: Element, B: Element, Out: Element> Run<A, B, Out> {
         let Self { buffers, sides, due, watermark, .. } = self;
         while let Some((time, place)) = due.0.pop(watermark.0) {
             for Kept { time, element, matched } in
-                forget(&mut buffers.change(place).first, time.saturating_sub(kept_first))
+                forget(&mut buffers.change(place).first, Options::<A, B>::forgotten(time, kept_first))
             {
                 if let Some(alone) = spec.options.alone.0.as_ref().filter(|_| !matched) {
                     sides.collect(alone, element, time, i64::MIN)?;
@@ -151,7 +152,7 @@ impl<A: Element, B: Element, Out: Element> Run<A, B, Out> {
         }
         while let Some((time, place)) = due.1.pop(watermark.0) {
             for Kept { time, element, matched } in
-                forget(&mut buffers.change(place).second, time.saturating_sub(kept_second))
+                forget(&mut buffers.change(place).second, Options::<A, B>::forgotten(time, kept_second))
             {
                 if let Some(alone) = spec.options.alone.1.as_ref().filter(|_| !matched) {
                     sides.collect(alone, element, time, i64::MIN)?;
@@ -195,6 +196,10 @@ where
             }
             Ok(())
         })
+    }
+
+    fn reached(&self, watermark: Watermark) -> Watermark {
+        behind(watermark, self.spec.options.held_back_ms())
     }
 
     fn on_watermark(&mut self, watermark: Watermark, out: &mut Output) -> Result<()> {

@@ -136,7 +136,7 @@ impl<K: Element + Serialize + DeserializeOwned, A: Serialize + DeserializeOwned,
             }
             let last = windows.peek().is_none() && missed.is_empty();
             let Some(element) = (if last { value.take() } else { value.clone() }) else { break };
-            self.add(spec, window, &bytes, &key, element);
+            self.add(spec, window, (&bytes, &key), element, row_watermark);
         }
         self.bytes = bytes;
         match value {
@@ -152,9 +152,9 @@ impl<K: Element + Serialize + DeserializeOwned, A: Serialize + DeserializeOwned,
         &mut self,
         spec: &AlignedSpec<K, T, F>,
         window: TimeWindow,
-        bytes: &[u8],
-        key: &K,
+        (bytes, key): (&[u8], &K),
         value: T,
+        row_watermark: i64,
     ) {
         let function = &spec.function;
         let (end, forgotten) = (window.max_timestamp().0, spec.options.forgotten(window));
@@ -167,8 +167,8 @@ impl<K: Element + Serialize + DeserializeOwned, A: Serialize + DeserializeOwned,
         let how = (|value| function.first(value), |acc: &mut A, value| function.add(acc, value));
         let (key, acc) = pane.update(bytes, || key.clone(), value, how, self.noting);
         if fired {
-            // It is allowed to be late.
-            self.out.at(end, i64::MIN);
+            // It is allowed to be late, and what it changes is as late as it is.
+            self.out.at(end, row_watermark);
             tell(&mut self.out, key, window, function.result(acc));
         }
     }

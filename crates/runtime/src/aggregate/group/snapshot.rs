@@ -1,4 +1,5 @@
-//! What the snapshots of groups hold: the partial states of each, in pages. The results are made again of them.
+//! What the snapshots of groups hold: the partial states of each, in pages. A result is made again of them when its group
+//! changes: most of a large state does not for long, and a job is to go on at once.
 
 use std::sync::Arc;
 
@@ -56,15 +57,21 @@ impl GroupAggregate {
             changes.replace_numbers(NONE, [0])?;
             self.unsaved.none = true;
         }
+        if count > 0 && self.unsaved.none {
+            changes.remove(NONE);
+            self.unsaved.none = false;
+        }
         Ok(())
     }
 
     pub(super) fn load(&mut self, mut state: State) -> Result<()> {
         self.load_groups(&mut state)?;
-        self.make_results()?;
         if !state.take_numbers(NONE)?.is_empty() {
-            self.results.set(&[0], self.results_of_none()?)?;
             self.unsaved.none = true;
+            // Earlier versions did not take it away when rows had come.
+            if !self.states.is_set(0) {
+                self.results.set(&[0], self.results_of_none()?)?;
+            }
         }
         state.finish()
     }
@@ -81,18 +88,9 @@ impl GroupAggregate {
                     let section = Section::new(GROUPS, number);
                     return Err(Error::data(format!("the section '{section}' of the state holds group {group}")));
                 }
-                self.unsaved.pages.restore(group);
             }
+            self.unsaved.pages.restore(number as usize, groups.len());
             self.states.set(&groups, rows)?;
-        }
-        Ok(())
-    }
-
-    fn make_results(&mut self) -> Result<()> {
-        for page in 0..Pages::count(self.states.len()) {
-            let groups: Vec<usize> = Pages::slots(page, self.states.len()).collect();
-            let results = self.merged(&[self.states.get(&groups)?])?.results()?;
-            self.results.set(&groups, self.rows(&self.schema, results)?)?;
         }
         Ok(())
     }
@@ -105,7 +103,6 @@ impl GroupAggregate {
             Some(_) => {
                 states.iter_mut().try_for_each(|state| self.load_groups(state))?;
                 states.into_iter().try_for_each(State::finish)?;
-                self.make_results()?;
             }
         }
         self.unsaved = Unsaved::default();

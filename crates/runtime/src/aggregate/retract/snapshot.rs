@@ -187,9 +187,8 @@ impl RetractGroup {
         let widths: Vec<usize> = states.iter().map(Vec::len).collect();
         for (page, batches) in state.take_all(GROUPS)? {
             let batches = fitting(GROUPS, batches, &schema)?;
-            let saved = batches.iter().flat_map(|batch| batch.column(0).as_primitive::<UInt32Type>().values());
-            saved.for_each(|&number| self.unsaved.pages.restore(number as usize));
             let groups = present(page, &schema, &batches)?;
+            self.unsaved.pages.restore(page as usize, batches.iter().map(RecordBatch::num_rows).sum());
             if groups.num_rows() > 0 {
                 self.load_groups(&groups, &widths)?;
             }

@@ -5,7 +5,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 
 use arrow::array::{Array, AsArray, Int64Array, RecordBatch};
-use tidemill_core::{Elements, Error, EventBatch, Result};
+use tidemill_core::{Elements, Error, EventBatch, Result, Watermark};
 
 use super::{Block, Left, PartId};
 use crate::batch::Failure;
@@ -102,8 +102,8 @@ impl Merge {
         Ok(merge)
     }
 
-    /// The next rows, and the time of the last if they have times.
-    pub(in crate::batch) fn next(&mut self) -> Result<Option<(EventBatch, Option<i64>)>, Failure> {
+    /// The next rows, and the watermark behind them if they have times.
+    pub(in crate::batch) fn next(&mut self) -> Result<Option<(EventBatch, Option<Watermark>)>, Failure> {
         if let Some(batch) = next_of(&mut self.first, None)? {
             return Ok(Some((batch, None)));
         }
@@ -115,7 +115,7 @@ impl Merge {
 
     /// Elements in the order of their times, up to the end of the first block that ends. Each has as its watermark what is
     /// known of the order: nothing before its own time is still to come.
-    fn merged(&mut self) -> Result<(EventBatch, Option<i64>), Failure> {
+    fn merged(&mut self) -> Result<(EventBatch, Option<Watermark>), Failure> {
         let codec = Arc::clone(self.codec.as_ref().ok_or_else(|| Error::internal("rows have times"))?);
         let (mut picks, mut times) = (vec![], vec![]);
         let mut ended = None;
@@ -152,8 +152,8 @@ impl Merge {
         if let Some(run) = ended {
             self.load(run)?;
         }
-        let last = times.last().copied().filter(|time| *time != i64::MIN);
-        let watermarks = Int64Array::from_iter_values(times.iter().map(|time| time.saturating_sub(1)));
+        let last = times.last().copied().filter(|time| *time != i64::MIN).map(before);
+        let watermarks = Int64Array::from_iter_values(times.iter().map(|time| before(*time).0));
         Ok((EventBatch { watermarks: Some(watermarks), ..EventBatch::of_elements(gathered) }, last))
     }
 
@@ -171,6 +171,12 @@ impl Merge {
         }
         Ok(())
     }
+}
+
+/// What is known before an element of that time: all that comes happened then, or later. The end of time is the end of the
+/// input, so that elements of the last moment are no later than any window.
+fn before(time: i64) -> Watermark {
+    Watermark(time.saturating_sub(1).min(i64::MAX - 2))
 }
 
 fn elements(codec: &dyn ElementCodec, block: &RecordBatch) -> Result<Elements> {

@@ -25,7 +25,7 @@ pub(in crate::batch) struct Written {
     /// For the stages behind it.
     pub(in crate::batch) left: Left,
     /// For sinks, by edge.
-    pub(in crate::batch) for_sinks: Vec<(usize, EventBatch)>,
+    pub(in crate::batch) for_sinks: Vec<(usize, Block)>,
 }
 
 /// Keeps what one part sends.
@@ -96,7 +96,11 @@ impl Keep for PartWriter {
     fn keep(&mut self, edge: usize, batch: EventBatch) -> Result<()> {
         let Some(dealt) = self.edges.get_mut(edge).ok_or_else(|| Error::internal("a task has an edge too many"))?
         else {
-            self.written.for_sinks.push((edge, batch));
+            let block = match batch.elements {
+                Some(_) => Block::Whole(Box::new(batch)),
+                None => self.shuffle.keep(saved(&batch, true)?, &mut self.file)?,
+            };
+            self.written.for_sinks.push((edge, block));
             return Ok(());
         };
         self.waiting_rows += batch.num_rows();

@@ -20,6 +20,9 @@ use crate::time_zone::TimeZone;
 use crate::told::Told;
 use crate::window::{LateOutput, SessionAggregate, SessionSpec, TimeColumn};
 
+/// Where little is taken, a group that was spilled fits in again.
+const LIMIT: u64 = 1 << 20;
+
 const TIME: DataType = DataType::Timestamp(TimeUnit::Millisecond, None);
 
 #[derive(Debug, Clone)]
@@ -29,7 +32,7 @@ enum Step {
     Watermark(i64),
     Pause,
     Timer,
-    /// From now on so much memory is taken, of 1000.
+    /// From now on so much memory is taken, of [`LIMIT`].
     Memory(u64),
     Barrier,
     /// Restored after the barrier.
@@ -49,7 +52,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => (60i64..200).prop_map(Step::Watermark),
         2 => Just(Step::Pause),
         1 => Just(Step::Timer),
-        3 => prop_oneof![Just(0u64), Just(900), Just(2000)].prop_map(Step::Memory),
+        3 => prop_oneof![Just(0), Just(LIMIT - 100), Just(2 * LIMIT)].prop_map(Step::Memory),
         2 => Just(Step::Barrier),
         1 => Just(Step::Restore),
         1 => (1usize..6).prop_map(Step::Move),
@@ -168,7 +171,7 @@ impl Pair {
 fn spill(used: &Arc<AtomicU64>, folder: &TempDir) -> Spill {
     let used = Arc::clone(used);
     Spill {
-        limit: MemoryLimit::new(1000, move || used.load(Ordering::Relaxed)),
+        limit: MemoryLimit::new(LIMIT, move || used.load(Ordering::Relaxed)),
         folder: SpillFolder::within(folder.path()).unwrap(),
     }
 }
@@ -273,7 +276,7 @@ proptest! {
 #[test]
 fn where_memory_is_short_all_but_one_group_are_spilled() {
     let mut pair = Pair::new(sessions(0, false), 1, true);
-    pair.used.store(2000, Ordering::Relaxed);
+    pair.used.store(2 * LIMIT, Ordering::Relaxed);
     let rows: Vec<Row> = (0..40).map(|key| (10, key, Some(1))).collect();
     pair.both(|operator, out| operator.on_batch(batch(&rows, 0, 0), out));
     let spilled = pair.apart.groups.iter().filter(|group| group.is_spilled()).count();

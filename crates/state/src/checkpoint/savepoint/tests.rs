@@ -71,7 +71,7 @@ async fn it_stands_by_itself_and_is_what_the_checkpoint_was() {
     let savepoint = Savepoint::open(to).await.unwrap();
     assert_eq!((savepoint.epoch(), savepoint.plan()), (Epoch(3), "0: source t\n"));
     assert_eq!(*savepoint.operators(), job().operators);
-    let state = numbers(savepoint.read().await.unwrap());
+    let state = numbers(savepoint.read(None).await.unwrap());
     assert_eq!(state, [("1.0.0".to_owned(), 5, vec![1, 2]), ("1.1.0".to_owned(), 7, vec![3])]);
 }
 
@@ -87,7 +87,7 @@ async fn what_it_is_made_of_stays_until_it_is_made() {
         write(&mut writer, epoch, "1.0.0", epoch as i64).await;
     }
     savepoint.write(&to).await.unwrap();
-    let state = numbers(Savepoint::open(to).await.unwrap().read().await.unwrap());
+    let state = numbers(Savepoint::open(to).await.unwrap().read(None).await.unwrap());
     assert_eq!(state, [("1.0.0".to_owned(), 1, vec![1])]);
     write(&mut writer, 6, "1.0.0", 6).await;
     assert_eq!(CheckpointStore::list(&from).await.unwrap().len(), 1);

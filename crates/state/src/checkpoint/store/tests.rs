@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arrow::array::{ArrayRef, Int64Array, RecordBatch};
+use object_store::ObjectStore;
 use object_store::memory::InMemory;
 use proptest::prelude::*;
 use tempfile::tempdir;
@@ -220,11 +221,28 @@ async fn another_jobs_checkpoint_is_refused_with_the_difference() {
 }
 
 #[tokio::test]
+async fn what_lies_below_a_place_is_another() {
+    let objects: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
+    let place =
+        |prefix: &str| Place::Objects { store: Arc::clone(&objects), prefix: prefix.into(), shown: prefix.into() };
+    write(&mut store(&place("a"), 1), 1, append(1, [1])).await.unwrap();
+    let mut below = store(&place("a/b"), 1);
+    for epoch in 1..=3 {
+        write(&mut below, epoch, append(7, [epoch as i64])).await.unwrap();
+    }
+    assert_eq!(resumed(&place("a")).await, [(1, vec![1])]);
+    assert_eq!(resumed(&place("a/b")).await, [(7, vec![1, 2, 3])]);
+}
+
+#[tokio::test]
 async fn two_writers_of_one_place_are_told() {
+    let root = tempdir().unwrap();
     let objects = Place::Objects { store: Arc::new(InMemory::new()), prefix: "a".into(), shown: "memory:///a".into() };
-    write(&mut store(&objects, 1), 1, append(1, [1])).await.unwrap();
-    let error = write(&mut store(&objects, 1), 1, append(1, [2])).await.unwrap_err();
-    assert!(error.hint_text().unwrap().contains("another job writes its checkpoints"), "{error}");
+    for place in [objects, folder(root.path())] {
+        write(&mut store(&place, 1), 1, append(1, [1])).await.unwrap();
+        let error = write(&mut store(&place, 1), 1, append(1, [2])).await.unwrap_err();
+        assert!(error.hint_text().unwrap().contains("another job writes its checkpoints"), "{error}");
+    }
 }
 
 #[tokio::test]

@@ -15,6 +15,8 @@ enum Step {
     Rows(Vec<Row>),
     Pause,
     Watermark,
+    /// The input has ended; a later run may find more of it.
+    End,
     Barrier,
     Restore,
 }
@@ -25,6 +27,7 @@ fn step() -> impl Strategy<Value = Step> {
         5 => prop::collection::vec(row, 1..20).prop_map(Step::Rows),
         2 => Just(Step::Pause),
         1 => Just(Step::Watermark),
+        1 => Just(Step::End),
         2 => Just(Step::Barrier),
         1 => Just(Step::Restore),
     ]
@@ -49,6 +52,7 @@ fn play<O: Operator>(keyed: bool, mut twins: Twins<O>, steps: &[Step], held: imp
             Step::Rows(rows) => twins.batch(&partials(keyed, rows)),
             Step::Pause => twins.pause(),
             Step::Watermark => twins.watermark(Watermark(0)),
+            Step::End => twins.watermark(Watermark::MAX),
             Step::Barrier | Step::Restore => {
                 twins.barrier();
                 let before = held(&twins);

@@ -169,8 +169,8 @@ impl Sessions {
                 true => self.changed.insert(id),
                 false => self.changed.remove(&id),
             };
-            self.unsaved.pages.restore(id as usize);
         }
+        self.unsaved.pages.restore(page as usize, rows.num_rows());
         Ok(())
     }
 

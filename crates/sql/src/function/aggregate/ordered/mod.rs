@@ -76,9 +76,9 @@ impl Ordered {
         Self { kind, keys, signature: Signature::user_defined(Volatility::Immutable) }
     }
 
-    /// Whether the order of the rows shows in the result.
+    /// Whether the order of the rows shows in the result, and it does not have it yet.
     pub(crate) fn needs_order(&self) -> bool {
-        !matches!(self.kind, Kind::Collect | Kind::Percentile)
+        self.keys == 0 && !matches!(self.kind, Kind::Collect | Kind::Percentile)
     }
 
     /// Whether one row decides, so that rows without an order give no answer.

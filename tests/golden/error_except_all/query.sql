@@ -1,0 +1,4 @@
+CREATE TABLE numbers (n INT) WITH ('connector' = 'filesystem', 'path' = 'numbers.jsonl', 'format' = 'json');
+SELECT n FROM numbers WHERE n < 5
+EXCEPT ALL
+SELECT n FROM numbers WHERE n > 2;
