@@ -67,6 +67,11 @@ fn state_without_a_bound_is_named_by_the_operator_that_keeps_it() {
             "SELECT * FROM (SELECT id, kind, ROW_NUMBER() OVER (PARTITION BY kind ORDER BY id) AS r FROM events) WHERE r <= 3;",
             "3 rows for each (kind)",
         ),
+        (
+            "SELECT * FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end ORDER BY id) AS r \
+             FROM TABLE(TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '1' MINUTE))) WHERE r <= 2;",
+            "2 rows for each (window_start, window_end)",
+        ),
         ("SELECT MAX(n) AS most FROM (SELECT kind, COUNT(*) AS n FROM events GROUP BY kind);", "the values of max(n)"),
         (
             "SELECT kind, LISTAGG(kind) AS l FROM events GROUP BY kind;",

@@ -132,3 +132,32 @@ INSERT OVERWRITE sink SELECT id * {factor}, day FROM events;
         assert_eq!(old, new);
     }
 }
+
+#[test]
+fn a_folder_that_is_half_replaced_is_read_when_a_run_has_written_to_it() {
+    let folder = fresh();
+    let out = folder.path().join("out");
+    fs::create_dir(&out).unwrap();
+    fs::write(out.join("part-old-0.json"), "{\"v\":1}\n").unwrap();
+    fs::write(out.join("part-old-1.json"), "{\"v\":2}\n").unwrap();
+    fs::write(out.join(".part-new-0.json.inprogress"), "{\"v\":3}\n").unwrap();
+    // What a run leaves that was killed when it had deleted one more file, `part-old-2.json`.
+    let decision = "tidemill overwrite 1\n-part-old-0.json\0-part-old-1.json\0-part-old-2.json\0\
+                    +.part-new-0.json.inprogress\0";
+    fs::write(out.join(".overwrite-new"), decision).unwrap();
+    let table = "CREATE TABLE t (v BIGINT) WITH ('connector' = 'filesystem', 'path' = 'out', 'format' = 'json');\n";
+    fs::write(folder.path().join("read.sql"), format!("{table}SELECT v FROM t;")).unwrap();
+    fs::write(folder.path().join("write.sql"), format!("{table}INSERT OVERWRITE t SELECT v * 10 FROM t;")).unwrap();
+    let program = Program::in_folder(folder.path());
+    for arguments in [&["run", "read.sql"][..], &["run", "read.sql", "--batch"], &["query", "SELECT v FROM 'out'"]] {
+        let finished = program.run(arguments);
+        assert_eq!((finished.code, finished.stdout.as_str()), (Some(1), ""), "{}", finished.stderr);
+        assert!(finished.stderr.contains("'out/.overwrite-new' is there"), "{}", finished.stderr);
+        assert!(finished.stderr.contains("the next run that writes to the table finishes it"), "{}", finished.stderr);
+    }
+    // The run that reads and replaces the same table finishes it first.
+    let finished = program.run(&["run", "write.sql", "--batch"]);
+    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+    let finished = program.run(&["run", "read.sql", "--batch"]);
+    assert_eq!((finished.code, finished.stdout.as_str()), (Some(0), "+I[30]\n"), "{}", finished.stderr);
+}

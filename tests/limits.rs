@@ -63,6 +63,51 @@ fn a_broken_line_of_100_mb_is_shown_in_one_paragraph() {
     }
 }
 
+/// Lets the program have so many files open, and raise that as far as `most`.
+fn limit_open_files(command: &mut std::process::Command, at_first: libc::rlim_t, most: libc::rlim_t) {
+    let limit = libc::rlimit { rlim_cur: at_first, rlim_max: most };
+    // SAFETY: the call may be made between fork and exec, and touches no memory but `limit`.
+    unsafe {
+        command.pre_exec(move || match libc::setrlimit(libc::RLIMIT_NOFILE, &limit) {
+            0 => Ok(()),
+            _ => Err(std::io::Error::last_os_error()),
+        });
+    }
+}
+
+#[test]
+fn a_live_run_opens_as_many_files_as_the_system_lets_it() {
+    const FEW: libc::rlim_t = 64;
+    let folder = fresh();
+    let sql = "CREATE TABLE orders (ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH (
+  'connector' = 'filesystem', 'path' = 'in', 'format' = 'json');
+SELECT window_start, COUNT(*) AS orders FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE))
+GROUP BY window_start, window_end;
+";
+    fs::write(folder.path().join("q.sql"), sql).unwrap();
+    fs::create_dir(folder.path().join("in")).unwrap();
+    for number in 0..300 {
+        let row = "{\"ts\": \"2026-11-29 10:00:10\"}\n";
+        fs::write(folder.path().join(format!("in/{number}.json")), row).unwrap();
+    }
+    let run = |arguments: &[&str], most| {
+        let mut command = Program::in_folder(folder.path()).command(arguments);
+        limit_open_files(&mut command, FEW, most);
+        let output = command.output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (output.status.code(), text(&output.stdout), text(&output.stderr))
+    };
+    let [live, batch] = both_modes();
+    for (arguments, most) in [(live, 1000), (batch, FEW)] {
+        let (code, stdout, stderr) = run(arguments, most);
+        assert_eq!((code, stdout.as_str()), (Some(0), "+I[2026-11-29T10:00, 300]\n"), "{arguments:?}: {stderr}");
+    }
+    let (code, stdout, stderr) = run(live, FEW);
+    assert_eq!((code, stdout.as_str()), (Some(1), ""), "{stderr}");
+    assert!(stderr.contains("cannot read 'in/") && stderr.contains("Too many open files"), "{stderr}");
+    assert!(stderr.contains("ulimit -n") && stderr.contains("--batch"), "{stderr}");
+}
+
 /// Lets no file grow beyond `bytes`, as a full disk would.
 fn limit_file_size(command: &mut std::process::Command, bytes: libc::rlim_t) {
     let limit = libc::rlimit { rlim_cur: bytes, rlim_max: bytes };

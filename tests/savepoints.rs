@@ -136,6 +136,35 @@ INSERT INTO ends SELECT id % 10, count(note) FROM evens GROUP BY id % 10;
     assert!(ends.len() == 5 && evens > 0 && evens < ROWS / 2, "{ends:?}");
 }
 
+/// How many numbers there are in each span of 50, each of which is a millisecond.
+fn windowed(delay: &str) -> String {
+    let source = SOURCE.replace(
+        "(id BIGINT)",
+        &format!("(id BIGINT, ts AS TO_TIMESTAMP_LTZ(id, 3), WATERMARK FOR ts AS ts - INTERVAL '{delay}' SECOND)"),
+    );
+    source
+        + COPIED
+        + "CREATE TABLE spans (start_ms BIGINT, numbers BIGINT)
+  WITH ('connector' = 'filesystem', 'path' = 'spans', 'format' = 'json');
+INSERT INTO spans SELECT MIN(id), COUNT(*) FROM TABLE(TUMBLE(TABLE numbers, DESCRIPTOR(ts), INTERVAL '0.05' SECOND))
+GROUP BY window_start, window_end;
+"
+}
+
+#[test]
+fn the_delay_of_a_watermark_can_be_changed() {
+    let folder = stopped(&windowed("0.3"));
+    let folder = folder.path();
+    let done = changed(folder, &windowed("0.7"), &[]);
+    assert_eq!(done.code, Some(0), "{}", done.stderr);
+    assert_all_are_copied(folder);
+    let spans: BTreeMap<i64, i64> = rows(folder, "spans")
+        .iter()
+        .map(|row| (row["start_ms"].as_i64().unwrap(), row["numbers"].as_i64().unwrap()))
+        .collect();
+    assert_eq!(spans, (0..ROWS).step_by(50).map(|start| (start, 50)).collect());
+}
+
 #[test]
 fn what_nobody_takes_up_is_refused_by_name_unless_that_is_allowed() {
     let folder = stopped(&[SOURCE, COPIED, COUNTED].concat());

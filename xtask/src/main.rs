@@ -35,7 +35,7 @@ Commands:
   golden [FILTER] [--accept] Golden cases of tests/golden; --accept rewrites what is expected
   crash [--rounds N] [--seed S]
                              Kills jobs at moments that are drawn (50 by default), and compares what they commit
-  nightly [--cases N]        The property tests with many cases (default 1000) and a fresh seed
+  nightly [--cases N]        The property tests with many cases (default 512) and a fresh seed
   flink record [NAME...]     Asks a real Flink what the expressions of tests/flink give (wants Java 17)
   peers                      Installs what the benchmarks compare with: DuckDB, Polars and Flink
   bench [--check] [--events N] [--only NAME...] [--peers LIST] [--runs N] [--binary FILE]

@@ -4,6 +4,7 @@ mod answers;
 mod command;
 mod interrupt;
 mod memory;
+mod open_files;
 mod outputs;
 mod report;
 mod stdout;
@@ -37,6 +38,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
+    open_files::raise_limit();
     let outcome = match arguments.command {
         Command::Demo(arguments) => command::demo::run(&arguments),
         Command::Query(arguments) => command::query::run(&arguments),

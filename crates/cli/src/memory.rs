@@ -76,9 +76,10 @@ fn be_frugal() -> tikv_jemalloc_ctl::Result<()> {
 
 /// How many bytes of the program's file are in memory; 0 where the system does not tell.
 fn own_bytes() -> u64 {
-    const PAGE: u64 = 4096;
+    // SAFETY: it takes no pointers.
+    let page = u64::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(0);
     let shared = |text: String| text.split(' ').nth(2).and_then(|pages| pages.parse::<u64>().ok());
-    fs::read_to_string("/proc/self/statm").ok().and_then(shared).map_or(0, |pages| pages * PAGE)
+    fs::read_to_string("/proc/self/statm").ok().and_then(shared).map_or(0, |pages| pages * page)
 }
 
 /// A folder of the job's own, without what a run that was killed has left in it.

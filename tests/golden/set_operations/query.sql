@@ -1,4 +1,4 @@
--- golden: no live: rows of an EXCEPT are taken back when their like comes on the other side
+-- golden: no live, no reconcile: rows of an EXCEPT would be taken back when their like comes on the other side
 -- Each row once; NULL is the same as NULL.
 CREATE TABLE numbers (side STRING, n INT, t STRING)
   WITH ('connector' = 'filesystem', 'path' = 'numbers.jsonl', 'format' = 'json');

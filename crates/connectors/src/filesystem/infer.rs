@@ -1,8 +1,10 @@
 //! Tables in files that nobody has declared: the format by the files' names, the columns by a sample of them.
 //!
 //! The sample is bounded whatever the input: the first rows of at most [`MAX_FILES`] files, spread evenly over those
-//! that are there.
+//! that are there. Of CSV with headers the header of each file is read, too: its columns are found by position, and in
+//! another order they would be taken for each other without a word.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::io::Read;
 use std::path::Path;
@@ -124,6 +126,11 @@ impl FileInference {
             read.map_err(|e| open_failed(&file.path, e))?;
             sample.add(&file.name, &head, open_text(file)?, rows)?;
         }
+        if sample.has_header() {
+            for file in beyond_sample(files) {
+                sample.add(&file.name, &[], open_text(file)?, 0)?;
+            }
+        }
         sample.finish().map_err(|e| at(e, &files[0]))
     }
 }
@@ -148,9 +155,19 @@ fn parquet(files: &[Found]) -> Result<SchemaRef> {
 
 /// The files to look at, and how many rows of each.
 fn spread(files: &[Found], rows: usize) -> impl Iterator<Item = (&Found, usize)> {
-    let looked_at = files.len().min(MAX_FILES);
-    let file = move |number: usize| &files[number * files.len() / looked_at];
-    (0..looked_at).map(move |number| (file(number), rows.div_ceil(looked_at)))
+    sampled(files.len()).map(move |number| (&files[number], rows.div_ceil(files.len().min(MAX_FILES))))
+}
+
+/// The files that are not among those to look at.
+fn beyond_sample(files: &[Found]) -> impl Iterator<Item = &Found> {
+    let sampled: BTreeSet<usize> = sampled(files.len()).collect();
+    files.iter().enumerate().filter(move |(number, _)| !sampled.contains(number)).map(|(_, file)| file)
+}
+
+/// Which of so many files to look at.
+fn sampled(files: usize) -> impl Iterator<Item = usize> {
+    let looked_at = files.min(MAX_FILES);
+    (0..looked_at).map(move |number| number * files / looked_at)
 }
 
 /// The format of which all files are, by their names.

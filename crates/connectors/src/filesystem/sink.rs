@@ -7,8 +7,10 @@
 //! ```
 //!
 //! An epoch without rows makes no file. A part never replaces a file: every run has names of its own. Overwriting is
-//! [`replace`]. What a killed run leaves is hidden, and no reader's business; where it had checkpoints, the run that goes on
-//! from them finishes or deletes it ([`recover`]), and takes over its names.
+//! [`replace`]; so is the commit at the end of a run, where it shows several parts: killed between two renames, the run
+//! would have left some of its rows, and nobody would know of the others. What else a killed run leaves is hidden, and
+//! no reader's business; where it had checkpoints, the run that goes on from them finishes or deletes it ([`recover`]),
+//! and takes over its names.
 
 mod commitment;
 mod open_parts;
@@ -20,20 +22,22 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use arrow::datatypes::SchemaRef;
 use async_trait::async_trait;
-use tidemill_core::{Epoch, Error, EventBatch, Result};
+use tidemill_core::{Epoch, Error, EventBatch, Result, Watermark};
 use tidemill_runtime::connector::{ChangelogMode, Commitment, Guarantee, Sink, SinkFactory, TableSpec, WriteMode};
 
 use self::commitment::Prepared;
 use self::open_parts::{OpenPart, OpenParts};
 use self::recover::Recovered;
+pub(super) use self::replace::decisions;
 use self::replace::{Replacement, finish_interrupted, replaceable};
 use super::options::{FilesystemOptions, placed};
 use super::part::{Part, StagedPart};
 use super::partition::Layout;
 use super::rolling::RollingPolicy;
 use crate::blocking::blocking;
-use crate::format::FileFormat;
+use crate::format::{FileFormat, check_not_null};
 use crate::local::{Folders, run_id, sync_folder};
 
 /// How many rows are written before the size of the part is looked at.
@@ -48,6 +52,8 @@ pub struct FilesystemSinkFactory {
 struct Table {
     folder: PathBuf,
     format: FileFormat,
+    /// All columns, those in the path among them.
+    schema: SchemaRef,
     layout: Layout,
     rolling: RollingPolicy,
     mode: WriteMode,
@@ -65,7 +71,8 @@ impl FilesystemSinkFactory {
         let rolling = RollingPolicy::from_options(&table.options)?;
         // A column that the format can't write is refused now, not when the run begins.
         format.writer(Arc::clone(layout.schema()))?;
-        Ok(Self { table: Arc::new(Table { folder, format, layout, rolling, mode }) })
+        let schema = Arc::clone(&table.schema);
+        Ok(Self { table: Arc::new(Table { folder, format, schema, layout, rolling, mode }) })
     }
 }
 
@@ -98,6 +105,8 @@ struct FilesystemSink {
     /// Parts of the present epoch that are whole.
     closed: Vec<Part>,
     prepared: BTreeMap<Epoch, Vec<Part>>,
+    /// Whether all rows of the run have come: what is committed from now on is its end.
+    ended: bool,
 }
 
 impl FilesystemSink {
@@ -119,10 +128,12 @@ impl FilesystemSink {
             open: OpenParts::default(),
             closed: vec![],
             prepared: BTreeMap::new(),
+            ended: false,
         })
     }
 
     fn write_rows(&mut self, batch: &EventBatch) -> Result<()> {
+        check_not_null(&self.table.schema, &batch.rows)?;
         let now = Instant::now();
         for (folder, rows) in self.table.layout.split(batch)? {
             for start in (0..rows.num_rows()).step_by(ROWS_BETWEEN_CHECKS) {
@@ -191,19 +202,35 @@ impl FilesystemSink {
     fn commit_epoch(&mut self, epoch: Epoch) -> Result<()> {
         while let Some((&first, parts)) = self.prepared.first_key_value().filter(|(first, _)| **first <= epoch) {
             let decided = match self.table.mode {
+                WriteMode::Append if self.decides(parts) => Some(self.decide(&BTreeSet::new(), parts)?),
                 WriteMode::Append => publish(parts).map(|()| None)?,
-                WriteMode::Overwrite => {
-                    let folders = self.replaced_folders(parts);
-                    Some(Replacement::decide(&self.table.folder, &self.run, &folders, parts)?)
-                }
+                WriteMode::Overwrite => Some(self.decide(&self.replaced_folders(parts), parts)?),
             };
             // From here on the parts can't be taken back; those of a replacement can only be put in place.
             self.prepared.remove(&first);
-            if let Some(replacement) = decided {
-                replacement.finish()?;
+            match (decided, self.table.mode) {
+                (None, _) => {}
+                (Some(replacement), WriteMode::Overwrite) => replacement.finish()?,
+                (Some(addition), WriteMode::Append) => {
+                    if let Err((e, hidden)) = addition.show() {
+                        self.prepared.insert(first, hidden);
+                        return Err(e);
+                    }
+                }
             }
         }
         Ok(())
+    }
+
+    /// Whether these parts are decided before the first of them is renamed. One rename is whole, or has not happened. A
+    /// live run that is not at its end has shown other epochs, or will: killed, it has left some of its rows in any case,
+    /// and readers of the table would meet a decision at every commit.
+    fn decides(&self, parts: &[Part]) -> bool {
+        self.ended && parts.len() > 1
+    }
+
+    fn decide(&self, replaced: &BTreeSet<PathBuf>, parts: &[Part]) -> Result<Replacement> {
+        Replacement::decide(&self.table.folder, &self.run, replaced, parts)
     }
 
     fn prepared_before(&self, commitment: &Commitment) -> Result<Prepared> {
@@ -236,6 +263,11 @@ impl FilesystemSink {
 impl Sink for FilesystemSink {
     async fn write(&mut self, batch: &EventBatch) -> Result<()> {
         blocking(|| self.write_rows(batch))
+    }
+
+    async fn progress(&mut self, watermark: Watermark) -> Result<()> {
+        self.ended = watermark == Watermark::MAX;
+        Ok(())
     }
 
     async fn prepare(&mut self, epoch: Epoch) -> Result<()> {

@@ -202,6 +202,65 @@ async fn a_name_that_looks_like_a_pattern_is_a_name_where_it_is_there() {
     assert_eq!(partitions(&folder.path().join("[x]"), "*.json").await, ["a.json"]);
 }
 
+#[tokio::test]
+async fn a_pattern_names_each_file_once_and_none_that_is_hidden() {
+    let folder =
+        folder_of(&["logs/b.json", "logs/a/z.json", "logs/a/b/y.json", "logs/_tmp/t.json", "logs/a/.x/u.json"]);
+    let folder = folder.path();
+    fs::write(folder.join("logs/.hidden.json"), "").unwrap();
+    fs::write(folder.join("logs/_SUCCESS"), "").unwrap();
+    let all = ["logs/a/b/y.json", "logs/a/z.json", "logs/b.json"];
+    for path in ["logs/*", "logs/**", "logs/**/*", "./logs/**/*", "logs//*", "lo*", "lo*/"] {
+        assert_eq!(partitions(folder, path).await, all, "{path}");
+    }
+    assert_eq!(partitions(folder, "logs/*.*").await, ["logs/b.json"]);
+    assert_eq!(partitions(folder, "logs/*/").await, all[..2]);
+    // Who writes out how a name begins wants it.
+    assert_eq!(partitions(folder, "logs/_tmp/*").await, ["logs/_tmp/t.json"]);
+    assert_eq!(partitions(folder, "logs/_*/t.json").await, ["logs/_tmp/t.json"]);
+    assert_eq!(partitions(&folder.join("logs/_tmp"), "*").await, ["t.json"]);
+    for path in ["logs/b.json/*", "nothing/*"] {
+        let error = open_error(folder, path).await;
+        assert_eq!(error.message(), format!("no file fits the pattern '{path}'"));
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_name_that_is_not_utf_8_is_read_by_a_pattern_as_in_a_folder() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    let folder = folder_of(&["in/a.json", "other/b.json"]);
+    let other = OsStr::from_bytes(b"\xff.json");
+    fs::write(folder.path().join("in").join(other), "{\"a\":1}\n").unwrap();
+    fs::create_dir(folder.path().join(OsStr::from_bytes(b"\xfe"))).unwrap();
+    let read = partitions(folder.path(), "in").await;
+    assert_eq!(read.len(), 2);
+    for path in ["in/*", "in/*.json", "in/**/*", "i*"] {
+        assert_eq!(partitions(folder.path(), path).await, read, "{path}");
+    }
+    assert_eq!(partitions(folder.path(), "in/a*").await, ["in/a.json"]);
+}
+
+#[tokio::test]
+async fn a_folder_that_is_half_replaced_is_not_read() {
+    let folder = folder_of(&["in/part-old-0.json"]);
+    let folder = folder.path();
+    fs::write(folder.join("in/.overwrite-x.inprogress"), "").unwrap();
+    assert_eq!(partitions(folder, "in").await.len(), 1, "it is not decided");
+    fs::write(folder.join("in/.overwrite-x"), "").unwrap();
+    for path in ["in", "in/", "in/*.json", "in/**/*"] {
+        let error = open_error(folder, path).await;
+        assert_eq!(error.kind(), ErrorKind::Unavailable);
+        assert!(error.message().contains("in/.overwrite-x' is there"), "{error}");
+        assert!(error.hint_text().unwrap().starts_with("the next run that writes to the table finishes it"), "{error}");
+    }
+    assert_eq!(partitions(folder, "in/part-old-0.json").await.len(), 1, "a file alone is whole");
+    fs::remove_file(folder.join("in/.overwrite-x")).unwrap();
+    assert_eq!(partitions(folder, "in").await.len(), 1);
+}
+
 #[cfg(unix)]
 #[tokio::test]
 async fn links_are_followed_and_one_in_a_circle_is_an_error() {
@@ -212,6 +271,10 @@ async fn links_are_followed_and_one_in_a_circle_is_an_error() {
     std::os::unix::fs::symlink(folder.path().join("nothing"), folder.path().join("in/broken")).unwrap();
     assert_eq!(partitions(folder.path(), "in").await, ["in/a.json", "in/link/b.json"]);
     std::os::unix::fs::symlink(folder.path().join("in"), folder.path().join("in/circle")).unwrap();
-    let error = open_error(folder.path(), "in").await;
-    assert!(error.message().starts_with("cannot read the folder '"), "{error}");
+    for path in ["in", "in/**/*"] {
+        let error = open_error(folder.path(), path).await;
+        assert!(error.message().starts_with("cannot read the folder '"), "{error}");
+    }
+    // It is no file that is asked for, so nobody follows it.
+    assert_eq!(partitions(folder.path(), "in/*.json").await, ["in/a.json"]);
 }

@@ -28,6 +28,9 @@ pub trait FileWriter: Send {
     /// About how many bytes of the file are not ready yet, and wait in memory for more rows.
     fn held_bytes(&self) -> usize;
 
+    /// About how much memory [`Self::release`] would free, and is worth to be asked for.
+    fn memory_bytes(&self) -> usize;
+
     /// Makes ready what waits for more rows, to free memory.
     fn release(&mut self, out: &mut Vec<u8>) -> Result<()>;
 
@@ -137,6 +140,10 @@ impl FileWriter for TextWriter {
     }
 
     fn held_bytes(&self) -> usize {
+        0
+    }
+
+    fn memory_bytes(&self) -> usize {
         0
     }
 

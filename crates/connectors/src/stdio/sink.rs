@@ -10,7 +10,7 @@ use tidemill_core::{Epoch, EventBatch, Result};
 use tidemill_runtime::connector::{ChangelogMode, Sink, SinkFactory};
 
 use crate::console::Console;
-use crate::format::{RowEncoder, TextFormat};
+use crate::format::{RowEncoder, TextFormat, check_not_null};
 
 /// Standard output.
 pub struct StdioSinkFactory {
@@ -35,12 +35,14 @@ impl SinkFactory for StdioSinkFactory {
     fn open(&self) -> Result<Box<dyn Sink>> {
         let encoder = self.format.encoder(Arc::clone(&self.schema))?;
         let takes_changes = self.changelog() > ChangelogMode::Append;
-        Ok(Box::new(StdioSink { encoder, takes_changes, encoded: Vec::new() }))
+        let schema = Arc::clone(&self.schema);
+        Ok(Box::new(StdioSink { encoder, schema, takes_changes, encoded: Vec::new() }))
     }
 }
 
 struct StdioSink {
     encoder: Box<dyn RowEncoder>,
+    schema: SchemaRef,
     takes_changes: bool,
     encoded: Vec<u8>,
 }
@@ -48,6 +50,7 @@ struct StdioSink {
 #[async_trait]
 impl Sink for StdioSink {
     async fn write(&mut self, batch: &EventBatch) -> Result<()> {
+        check_not_null(&self.schema, &batch.rows)?;
         self.encoded.clear();
         let kinds = batch.kinds.as_deref().filter(|_| self.takes_changes);
         self.encoder.encode(&batch.rows, kinds, &mut self.encoded)?;

@@ -37,7 +37,7 @@ pub struct FlinkDialect {
 
 impl FlinkDialect {
     /// A dialect whose limits fit a text of so many tokens.
-    pub(super) fn for_tokens(tokens: usize) -> Self {
+    pub(crate) fn for_tokens(tokens: usize) -> Self {
         let starts = (tokens + 10).saturating_mul(MAX_STARTS_PER_TOKEN);
         Self { starts_left: Cell::new(starts), chain_too_long: Cell::new(false) }
     }

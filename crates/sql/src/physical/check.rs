@@ -162,8 +162,9 @@ fn of_state(graph: &JobGraph) -> Result<Vec<Finding>> {
         Finding::warning(
             "unbounded-state",
             format!("'{operator}' keeps {} in memory, for ever", without_carried(&keeps)),
-            "group by the windows of TUMBLE(...) or its kin (a Top-N: PARTITION BY window_start, window_end), whose \
-             state is freed when they are complete; without a window, see that there are few enough values",
+            "group by the windows of TUMBLE(...) or its kin (a Top-N: of their results, PARTITION BY window_start, \
+             window_end), whose state is freed when they are complete; without a window, see that there are few enough \
+             values",
         )
     };
     Ok(graph.unbounded_state()?.into_iter().map(finding).collect())

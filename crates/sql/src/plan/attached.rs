@@ -3,8 +3,10 @@
 //! A window function attaches them, a grouped window keeps them, and filters, aliases and projections
 //! pass them on: whatever groups by them again is a window too.
 
+use arrow::datatypes::DataType;
 use datafusion::logical_expr::utils::grouping_set_to_exprlist;
 use datafusion::logical_expr::{Aggregate, Expr, Extension, LogicalPlan};
+use tidemill_runtime::time_zone::TimeZone;
 
 use super::{grouping_sets, unaliased};
 use crate::unnest::Unnest;
@@ -47,8 +49,12 @@ pub(crate) fn bound_at(plan: &LogicalPlan, index: usize) -> Option<Bound> {
         LogicalPlan::Filter(filter) => bound_at(&filter.input, index),
         LogicalPlan::SubqueryAlias(alias) => bound_at(&alias.input, index),
         LogicalPlan::Union(union) => {
-            let first = bound_at(union.inputs.first()?, index)?;
-            union.inputs.iter().all(|input| bound_at(input, index) == Some(first)).then_some(first)
+            let (first, others) = union.inputs.split_first()?;
+            let (bound, clocks) = (bound_at(first, index)?, clocks_of(first)?);
+            // The same clock time of another zone is another moment.
+            let is_same =
+                |input: &LogicalPlan| bound_at(input, index) == Some(bound) && clocks_of(input) == Some(clocks);
+            others.iter().all(|input| is_same(input)).then_some(bound)
         }
         LogicalPlan::Projection(projection) => bound_of(&projection.expr[index], &projection.input),
         LogicalPlan::Aggregate(aggregate) if is_windowed(aggregate) => {
@@ -56,6 +62,15 @@ pub(crate) fn bound_at(plan: &LogicalPlan, index: usize) -> Option<Bound> {
         }
         _ => None,
     }
+}
+
+/// What tells the moment of a window's bound: the zone of its clocks, whether its time is an instant, and whether it
+/// goes by processing time.
+fn clocks_of(plan: &LogicalPlan) -> Option<(TimeZone, bool, bool)> {
+    let function = attached_by(plan)?;
+    let time = function.input.schema().field(function.time_index().ok()?).data_type();
+    let is_instant = matches!(time, DataType::Timestamp(_, Some(_)));
+    Some((function.kind.zone(), is_instant, function.by_clock()))
 }
 
 /// The bound that an expression over the plan is.

@@ -1,19 +1,23 @@
 //! DataFusion's planning errors in our form: what is wrong, where in the file, and what to do.
 
-use arrow::datatypes::DataType;
+mod place;
+#[cfg(test)]
+mod tests;
+mod wording;
+
 use datafusion::common::{Column, Diagnostic, SchemaError};
 use datafusion::error::DataFusionError;
+use datafusion::sql::sqlparser::keywords::Keyword;
 use tidemill_core::{Error, ErrorKind, Excerpt};
 use tidemill_runtime::connector::nearest;
 use tidemill_runtime::engine_error;
 
 use crate::function;
 use crate::parse::SqlText;
-use crate::types::flink_type_name;
+use place::word;
 
-/// `excerpt` is the statement that was planned.
+/// `excerpt` is the statement that was planned, or the part of it that the error is about.
 pub(crate) fn plan_error(error: DataFusionError, excerpt: &Excerpt) -> Error {
-    let sql = SqlText::new(excerpt.origin.clone(), excerpt.text.clone());
     if let Some((function, message)) = coercion_message(&error) {
         return Error::invalid(message).at(word(excerpt, function));
     }
@@ -26,14 +30,11 @@ pub(crate) fn plan_error(error: DataFusionError, excerpt: &Excerpt) -> Error {
         DataFusionError::NotImplemented(message) if message.starts_with(NOT_PLANNED) => {
             not_planned(&message[NOT_PLANNED.len()..], excerpt)
         }
+        DataFusionError::NotImplemented(message) => wording::empty_tuple(&message, excerpt)
+            .unwrap_or_else(|| engine_error(DataFusionError::NotImplemented(message)).at(excerpt.clone())),
         DataFusionError::Diagnostic(diagnostic, inner) => {
-            let place = diagnosed_place(&diagnostic, &sql);
-            let error = plan_error(*inner, excerpt);
-            // The place of the statement was the best guess; the diagnosed one is better.
-            match place {
-                Some(place) if error.excerpt() == Some(excerpt) => moved(&error, place),
-                _ => error,
-            }
+            let place = diagnosed_place(&diagnostic, excerpt);
+            plan_error(*inner, place.as_ref().unwrap_or(excerpt))
         }
         DataFusionError::Context(_, inner) => plan_error(*inner, excerpt),
         DataFusionError::Collection(errors) => match errors.into_iter().next() {
@@ -47,7 +48,9 @@ pub(crate) fn plan_error(error: DataFusionError, excerpt: &Excerpt) -> Error {
             let error = engine_error(other);
             let error = match error.kind() {
                 // While planning there is no data yet that could be wrong.
-                ErrorKind::Data => Error::invalid(error.message()),
+                ErrorKind::Data => {
+                    wording::failed_cast(error.message(), excerpt).unwrap_or_else(|| Error::invalid(error.message()))
+                }
                 _ => error,
             };
             error.at(excerpt.clone())
@@ -69,8 +72,7 @@ fn no_fields(message: &str) -> Option<Error> {
     let (_, rest) = message.split_once("Cannot access field at argument ")?;
     let (_, rest) = rest.split_once("type ")?;
     let (written, _) = rest.split_once(" is not Struct")?;
-    let data_type = written.parse::<DataType>().map_or_else(|_| written.to_owned(), |known| flink_type_name(&known));
-    let error = Error::invalid(format!("a field is read of a value that is a {data_type}"));
+    let error = Error::invalid(format!("a field is read of a value that is a {}", wording::type_name(written)));
     Some(error.hint("only a ROW has fields; an element of an ARRAY or a MAP is read as value[index]"))
 }
 
@@ -81,36 +83,32 @@ const NOT_PLANNED: &str = "Physical plan does not support logical expression ";
 fn not_planned(expression: &str, excerpt: &Excerpt) -> Error {
     let kind = expression.split('(').next().unwrap_or_default();
     let (what, at) = match kind {
-        "InSubquery" => ("IN (SELECT ...)", "IN"),
-        "Exists" => ("EXISTS (SELECT ...)", "EXISTS"),
+        "InSubquery" => ("IN (SELECT ...)", place::before_subquery(excerpt, Keyword::IN)),
+        "Exists" => ("EXISTS (SELECT ...)", place::before_subquery(excerpt, Keyword::EXISTS)),
         "AggregateFunction" => {
             return Error::invalid("an aggregate stands where there is no group of rows to compute it over")
                 .hint("compute it in a subquery, and use its column here")
                 .at(excerpt.clone());
         }
-        _ => ("this subquery", "SELECT"),
+        _ => ("this subquery", place::scalar_subquery(excerpt)),
     };
     let error = Error::invalid(format!("{what} depends on the row around it in a way that is not supported yet"));
     let error = error.hint(
         "compare a column of the subquery's table with one of the outer table by '=' in its WHERE; of an array ask \
          ARRAY_CONTAINS(array, element)",
     );
-    error.at(word(excerpt, at))
+    error.at(at)
 }
 
-fn moved(error: &Error, place: Excerpt) -> Error {
-    let moved = Error::new(error.kind(), error.message()).at(place);
-    match error.hint_text() {
-        Some(hint) => moved.hint(hint),
-        None => moved,
-    }
-}
-
-fn diagnosed_place(diagnostic: &Diagnostic, sql: &SqlText) -> Option<Excerpt> {
+/// The place that DataFusion names. One outside of the statement is none: the text there was put in.
+fn diagnosed_place(diagnostic: &Diagnostic, statement: &Excerpt) -> Option<Excerpt> {
     use datafusion::sql::sqlparser::tokenizer::{Location, Span};
     let span = diagnostic.span?;
     let location = |l: datafusion::common::Location| Location { line: l.line, column: l.column };
-    Some(sql.excerpt(Span { start: location(span.start), end: location(span.end) }))
+    let sql = SqlText::new(statement.origin.clone(), statement.text.clone());
+    let place = sql.excerpt(Span { start: location(span.start), end: location(span.end) });
+    let within = statement.span.start <= place.span.start && place.span.end <= statement.span.end;
+    (within && !place.span.is_empty()).then_some(place)
 }
 
 fn schema_error(error: &SchemaError, excerpt: &Excerpt) -> Error {
@@ -179,7 +177,8 @@ fn plan_message(message: &str, excerpt: &Excerpt) -> Error {
             .hint(format!("add {column} to GROUP BY, or aggregate it: MAX({column})"))
             .at(word(excerpt, column));
     }
-    Error::invalid(message.trim_end_matches('.')).at(excerpt.clone())
+    wording::reworded(message, excerpt)
+        .unwrap_or_else(|| Error::invalid(message.trim_end_matches('.')).at(excerpt.clone()))
 }
 
 /// The column that DataFusion found outside of `GROUP BY`, without its table.
@@ -188,21 +187,4 @@ fn ungrouped(message: &str) -> Option<&str> {
     let (_, rest) = rest.split_once("column \"")?;
     let (name, _) = rest.split_once('"')?;
     Some(name.rsplit('.').next().unwrap_or(name).trim_matches('`'))
-}
-
-/// The first place in the statement where the word stands by itself; the statement if there is none.
-fn word(statement: &Excerpt, word: &str) -> Excerpt {
-    let text = &statement.text[statement.span.clone()];
-    let part_of_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == '$');
-    let lower = text.to_ascii_lowercase();
-    let found = lower.match_indices(&word.to_ascii_lowercase()).map(|(at, _)| at).find(|&at| {
-        !part_of_word(text[..at].chars().next_back()) && !part_of_word(text[at + word.len()..].chars().next())
-    });
-    match found {
-        Some(at) if !word.is_empty() => {
-            let start = statement.span.start + at;
-            Excerpt { span: start..start + word.len(), ..statement.clone() }
-        }
-        _ => statement.clone(),
-    }
 }

@@ -8,6 +8,7 @@ mod collections;
 mod common;
 mod operands;
 mod patterns;
+mod unions;
 
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{DFSchema, Result, ScalarValue};
@@ -29,6 +30,7 @@ pub(crate) fn in_flink_types(plan: LogicalPlan) -> Result<LogicalPlan> {
         // What LIMIT takes is no value of a row.
         LogicalPlan::Limit(_) => Ok(Transformed::no(node)),
         LogicalPlan::Values(values) => values_in_flink_types(values).map(Transformed::yes),
+        LogicalPlan::Union(union) => unions::agree(union).map(Transformed::yes),
         node => typed_node(node),
     })?;
     Ok(typed.data)

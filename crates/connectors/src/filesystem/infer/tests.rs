@@ -86,6 +86,33 @@ fn a_header_is_a_first_record_of_different_texts() {
 }
 
 #[test]
+fn blank_lines_before_the_first_record_say_nothing() {
+    let (columns, options) = csv("\n\r\nid;name\n1;a\n", None);
+    assert_eq!(columns, "id BIGINT, name STRING");
+    assert_eq!(options, "csv.null-literal=, csv.ignore-first-line=true, csv.field-delimiter=;");
+}
+
+#[test]
+fn the_header_of_a_file_that_is_not_in_the_sample_is_looked_at_too() {
+    let others: Vec<(String, &str)> = (0..40).map(|n| (format!("{n:02}.csv"), "a,b\n1,x\n")).collect();
+    // Of 40 files the sample has 00 to 03, and 05.
+    let inferred = |text: &str, header: Option<bool>| {
+        let mut files: Vec<(&str, &str)> = others.iter().map(|(name, text)| (name.as_str(), *text)).collect();
+        files[4].1 = text;
+        FileInference { header, ..INFERENCE }.infer("*.csv", folder(&files).path())
+    };
+    for text in ["b,a\nx,1\n", "1,x\n", "\nb,a\n"] {
+        let error = inferred(text, None).unwrap_err();
+        let message = "'04.csv' does not have the header of '00.csv': columns are found by position";
+        assert_eq!((error.message(), error.kind()), (message, ErrorKind::Data));
+        assert!(inferred(text, Some(false)).is_ok(), "where there is no header, nothing is compared");
+    }
+    for text in ["a,b\ntext,x\n", "\na,b\n", ""] {
+        assert_eq!(columns(&inferred(text, None).unwrap()), "a BIGINT, b STRING", "its rows are not in the sample");
+    }
+}
+
+#[test]
 fn files_of_a_folder_are_looked_at_together() {
     let files = folder(&[("d/a.json", "{\"a\":1}\n"), ("d/b.ndjson", "{\"b\":true}\n"), ("d/_c.csv", "x")]);
     assert_eq!(columns(&INFERENCE.infer("d", files.path()).unwrap()), "a BIGINT, b BOOLEAN");

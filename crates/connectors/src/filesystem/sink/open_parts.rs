@@ -14,7 +14,8 @@ const OPEN_MAX: usize = 100;
 /// How many encoded bytes are gathered before they are written to the file.
 const WRITE_BYTES: usize = 256 << 10;
 
-/// How many bytes all parts together may hold back in memory. Then those with the most give theirs away, until half is left.
+/// How many bytes of memory all parts together may take for what they hold back. Then those with the most give theirs
+/// away, until half is left.
 const HELD_BYTES_MAX: usize = 64 << 20;
 
 /// A part that grows.
@@ -23,8 +24,10 @@ pub struct OpenPart {
     writer: Box<dyn FileWriter>,
     /// Bytes of the file that are not in it yet.
     encoded: Vec<u8>,
-    /// What the writer holds back.
+    /// What the writer holds back, as bytes of the file.
     held_bytes: usize,
+    /// The memory that this takes.
+    memory_bytes: usize,
     opened: Instant,
     /// When it was written to, as a count of writes.
     used: u64,
@@ -33,7 +36,7 @@ pub struct OpenPart {
 impl OpenPart {
     /// A part without rows.
     pub fn new(staged: StagedPart, writer: Box<dyn FileWriter>, now: Instant) -> Self {
-        Self { staged, writer, encoded: vec![], held_bytes: 0, opened: now, used: 0 }
+        Self { staged, writer, encoded: vec![], held_bytes: 0, memory_bytes: 0, opened: now, used: 0 }
     }
 
     /// When it was begun.
@@ -43,14 +46,19 @@ impl OpenPart {
 
     fn write(&mut self, batch: &EventBatch) -> Result<()> {
         self.writer.write(&batch.rows, batch.kinds.as_deref(), &mut self.encoded)?;
-        self.held_bytes = self.writer.held_bytes();
+        self.look_at_writer();
         if self.encoded.len() < WRITE_BYTES { Ok(()) } else { self.spill() }
     }
 
     fn release(&mut self) -> Result<()> {
         self.writer.release(&mut self.encoded)?;
-        self.held_bytes = self.writer.held_bytes();
+        self.look_at_writer();
         self.spill()
+    }
+
+    fn look_at_writer(&mut self) {
+        self.held_bytes = self.writer.held_bytes();
+        self.memory_bytes = self.writer.memory_bytes();
     }
 
     fn finish(&mut self) -> Result<()> {
@@ -67,7 +75,7 @@ impl OpenPart {
 
     /// What waits in memory.
     fn waiting_bytes(&self) -> usize {
-        self.encoded.len() + self.held_bytes
+        self.encoded.len() + self.memory_bytes
     }
 
     /// About how large the file would be, were it closed now.
@@ -163,5 +171,36 @@ impl OpenParts {
     pub fn take(&mut self) -> Vec<Part> {
         self.waiting_bytes = 0;
         std::mem::take(&mut self.parts).into_values().map(|part| part.staged.into_part()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow::array::{ArrayRef, Int64Array, RecordBatch};
+    use parquet::basic::Compression;
+
+    use super::*;
+    use crate::format::parquet::{ParquetOptions, ParquetWriter};
+
+    /// A row a part is next to nothing in the file, and for each column the table of a dictionary in memory.
+    #[test]
+    fn parts_of_few_rows_give_away_what_their_columns_allocate() {
+        let folder = tempfile::tempdir().unwrap();
+        let column = |number: usize| (format!("c{number}"), Arc::new(Int64Array::from(vec![1])) as ArrayRef);
+        let rows = RecordBatch::try_from_iter((0..10).map(column)).unwrap();
+        let options = ParquetOptions { compression: Compression::SNAPPY };
+        let mut parts = OpenParts::default();
+        for number in 0..300 {
+            let staged = StagedPart::create(Part::new(folder.path(), "r", number, "parquet")).unwrap();
+            let writer = Box::new(ParquetWriter::new(rows.schema(), &options).unwrap());
+            let name = number.to_string();
+            parts.insert(&name, OpenPart::new(staged, writer, Instant::now()));
+            parts.write(&name, &EventBatch::append(rows.clone())).unwrap();
+            let allocated: usize = parts.parts.values().map(|part| part.writer.memory_bytes()).sum();
+            assert!(allocated <= HELD_BYTES_MAX, "{allocated} bytes of {} parts", number + 1);
+        }
+        assert!(parts.parts.values().any(|part| part.staged.bytes() > 0), "some have a row group in their file");
     }
 }

@@ -15,8 +15,12 @@
 //!
 //! Hidden files (`.` or `_` before the name) stay. A folder inside is refused, not emptied: it may be somebody's
 //! table, and left alone it would be read with the new rows.
+//!
+//! An `INSERT INTO` that shows several parts at its end decides in the same way, with nothing that goes
+//! ([`Replacement::show`]): killed between two renames, it would have left some of its rows.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
@@ -76,25 +80,59 @@ impl Replacement {
 
     /// Does what is decided; what is done already stays done.
     pub fn finish(&self) -> Result<()> {
-        self.put_in_place().map_err(|e| match e.hint_text() {
+        self.complete().and_then(|()| self.put_in_place()).map_err(|e| match e.hint_text() {
             Some(_) => e,
-            None => e.hint("the next run that writes to the table finishes the overwriting"),
+            None => e.hint(format!("the next run that writes to the table finishes {}", self.what())),
         })
     }
 
-    fn put_in_place(&self) -> Result<()> {
-        if let Some(lost) = self.new.iter().find(|part| !part.exists()) {
-            let (lost, decision) = (lost.staged().display(), self.decision.display());
-            return Err(Error::data(format!("the overwriting of '{}' lacks '{lost}'", self.table.display())).hint(
-                format!("nothing was deleted: put the file back, or delete '{decision}' to keep what is there"),
-            ));
+    /// Does what is decided where nothing goes. If a part can't be shown, none is, and it is not decided any more.
+    ///
+    /// # Errors
+    /// What failed, with the parts, which are the caller's again; with none where they could not be taken back.
+    pub fn show(self) -> Result<(), (Error, Vec<Part>)> {
+        let Err(e) = self.put_in_place() else { return Ok(()) };
+        match self.withdraw() {
+            Ok(()) => Err((e, self.new)),
+            Err(left) => {
+                let hint = format!("the next run that writes to the table finishes it: it can't be taken back, {left}");
+                Err((e.hint(hint), vec![]))
+            }
         }
+    }
+
+    /// Hides the new parts again, then forgets the decision. In between a crash leaves what the next run finishes.
+    fn withdraw(&self) -> Result<()> {
+        self.new.iter().filter(|part| part.visible().exists()).try_for_each(Part::hide)?;
+        self.new.iter().map(Part::folder).collect::<BTreeSet<_>>().into_iter().try_for_each(sync_folder)?;
+        self.forget()
+    }
+
+    /// What it is to those who read an error.
+    fn what(&self) -> &'static str {
+        if self.old.is_empty() { "the writing" } else { "the overwriting" }
+    }
+
+    /// Makes sure that no part is lost: before anything is deleted.
+    fn complete(&self) -> Result<()> {
+        let Some(lost) = self.new.iter().find(|part| !part.exists()) else { return Ok(()) };
+        let (lost, decision) = (lost.staged().display(), self.decision.display());
+        Err(Error::data(format!("{} of '{}' lacks '{lost}'", self.what(), self.table.display()))
+            .hint(format!("nothing was deleted: put the file back, or delete '{decision}' to keep what is there")))
+    }
+
+    fn put_in_place(&self) -> Result<()> {
         let folders = self.old.iter().filter_map(|file| file.parent()).chain(self.new.iter().map(Part::folder));
         for folder in folders.collect::<BTreeSet<_>>() {
             self.old.iter().filter(|file| file.parent() == Some(folder)).try_for_each(|file| delete(file))?;
             self.new.iter().filter(|part| part.folder() == folder).try_for_each(Part::publish)?;
             sync_folder(folder)?;
         }
+        self.forget()
+    }
+
+    /// Deletes the decision: nothing is left to do.
+    fn forget(&self) -> Result<()> {
         delete(&self.decision)?;
         sync_folder(&self.table)
     }
@@ -136,15 +174,21 @@ impl Replacement {
     }
 }
 
+/// The decisions of a table that are not at their end.
+///
+/// # Errors
+/// `Unavailable` if its folder can't be listed.
+pub fn decisions(table: &Path) -> Result<Vec<PathBuf>> {
+    Ok(entries(table)?.iter().filter(|entry| is_decision(&entry.file_name())).map(fs::DirEntry::path).collect())
+}
+
+fn is_decision(name: &OsStr) -> bool {
+    name.to_str().is_some_and(|name| name.starts_with(DECISION) && !name.ends_with(STAGED))
+}
+
 /// Finishes what a run has decided that did not come to its end.
 pub fn finish_interrupted(table: &Path) -> Result<()> {
-    for entry in entries(table)? {
-        let name = entry.file_name();
-        let decided = name.to_str().is_some_and(|name| name.starts_with(DECISION) && !name.ends_with(STAGED));
-        if !decided {
-            continue;
-        }
-        let path = entry.path();
+    for path in decisions(table)? {
         let text = match fs::read(&path) {
             Ok(text) => text,
             // The run that decided it is still there, and has just finished it.

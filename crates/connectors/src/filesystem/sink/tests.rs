@@ -1,6 +1,7 @@
 //! What a folder holds after each call of the sink; `property` compares what was written with what is read.
 
 mod changes;
+mod ending;
 mod overwrite;
 mod partitioned;
 mod property;

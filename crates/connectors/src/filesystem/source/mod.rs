@@ -68,7 +68,7 @@ impl Source for FilesystemSource {
             request: Arc::new(Request::new(&self.options, &self.partition_columns, request, self.read_bytes)?),
             partition_columns: self.partition_columns.clone(),
         };
-        let found = blocking(|| self.store.files(may_lack))?;
+        let found = blocking(|| self.whole(may_lack))?;
         let partitions = opening.go_on(&found, &request.resume)?;
         let discovery = self.options.monitor_interval.filter(|_| request.follow).map(|interval| {
             let seen = found.iter().map(|file| &file.name).chain(request.resume.iter().map(|read| &read.name));
@@ -80,6 +80,15 @@ impl Source for FilesystemSource {
 }
 
 impl FilesystemSource {
+    /// The files that are there, none of them in a folder that is half replaced.
+    fn whole(&self, may_lack: MayLack) -> Result<Vec<Found>> {
+        self.store.check_whole()?;
+        let found = self.store.files(may_lack)?;
+        // What has been decided meanwhile may have taken files away before they were listed.
+        self.store.check_whole()?;
+        Ok(found)
+    }
+
     /// What need not be there: of files that are read to their end nothing has to stay.
     fn may_lack(&self, request: &ScanRequest) -> MayLack {
         match (self.options.monitor_interval, &*request.resume) {

@@ -37,12 +37,10 @@ impl Discovery for Monitor {
         loop {
             self.ticks.tick().await;
             let mut found = blocking(|| self.store.files(MayLack::Files))?;
-            found.retain(|file| !self.seen.contains(&file.name));
-            if found.is_empty() {
-                continue;
+            found.retain(|file| self.seen.insert(Arc::clone(&file.name)));
+            if !found.is_empty() {
+                return self.opening.open(&found);
             }
-            self.seen.extend(found.iter().map(|file| Arc::clone(&file.name)));
-            return self.opening.open(&found);
         }
     }
 }

@@ -28,7 +28,7 @@ pub(super) struct Request {
 
 enum RequestedFormat {
     Text(TextFormat, Arc<dyn RecordDecoder>),
-    Parquet(SchemaRef),
+    Parquet { columns: SchemaRef, keep_rejected: bool },
 }
 
 impl Request {
@@ -43,7 +43,9 @@ impl Request {
         let request = ScanRequest { columns, ..requested.clone() };
         let format = match &options.format {
             FileFormat::Text(format) => RequestedFormat::Text(format.clone(), format.decoder(&request)?),
-            FileFormat::Parquet(_) => RequestedFormat::Parquet(request.columns),
+            FileFormat::Parquet(_) => {
+                RequestedFormat::Parquet { columns: request.columns, keep_rejected: request.keep_rejected }
+            }
         };
         Ok(Self { columns: Arc::clone(&requested.columns), format, read_bytes })
     }
@@ -92,11 +94,11 @@ impl FileReader {
                 let records = records.behind(self.begin);
                 Ok(State::Text { records, decoder: Arc::clone(decoder), first })
             }
-            RequestedFormat::Parquet(columns) => {
+            RequestedFormat::Parquet { columns, keep_rejected } => {
                 let input = self.file.file.parquet().map_err(|e| open_failed(&self.file.path, e))?;
                 let opened = ParquetFile::open(input, Arc::clone(columns)).and_then(|mut file| {
                     file.skip_to(self.begin).map_err(|e| e.hint(CHANGED_HINT))?;
-                    Ok(file)
+                    Ok(file.keep_rejected(*keep_rejected))
                 });
                 opened.map(State::Parquet).map_err(|e| self.at(e))
             }

@@ -4,6 +4,7 @@
 //! file of this machine is read where it is needed; one of a bucket is fetched in large pieces, ahead of the need.
 
 mod local;
+mod pattern;
 #[cfg(feature = "s3")]
 mod s3;
 
@@ -21,6 +22,13 @@ use crate::format::parquet::ParquetInput;
 pub const CHANGED_HINT: &str =
     "files must stay as they were until they are read: bring it back, or begin anew with a new --data-dir";
 
+/// What to do where the system lets the program open no more files.
+const OPEN_FILES_HINT: &str =
+    "raise the limit of open files (ulimit -n), or run it with --batch, which reads one file after the other";
+
+/// What makes a pattern of a path.
+const SIGNS: [char; 3] = ['*', '?', '['];
+
 /// What need not be there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MayLack {
@@ -35,11 +43,20 @@ pub enum MayLack {
 /// The files that a path names.
 pub trait Store: Send + Sync {
     /// The files that are there now, in the order of their names, component by component. A name that begins
-    /// with `.` or `_` is hidden, as in Flink: sinks use such names for what is not finished. Blocks.
+    /// with `.` or `_` is hidden, as in Flink: sinks use such names for what is not finished. Only a path that writes
+    /// that beginning out names it. Blocks.
     ///
     /// # Errors
     /// `Unavailable` if nothing is there, or it can't be listed.
     fn files(&self, may_lack: MayLack) -> Result<Vec<Found>>;
+
+    /// Looks for an `INSERT OVERWRITE` that is decided and not at its end. Blocks.
+    ///
+    /// # Errors
+    /// `Unavailable` if there is one: rows are missing between the files that go and those that come.
+    fn check_whole(&self) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// A file to read.
@@ -112,13 +129,21 @@ pub fn open_failed(path: &Path, e: io::Error) -> Error {
         ErrorKind::UnexpectedEof => {
             Error::data(format!("cannot read on in '{path}': {e}")).because(e).hint(CHANGED_HINT)
         }
+        _ if too_many_open(&e) => {
+            Error::unavailable(format!("cannot read '{path}': {e}")).because(e).hint(OPEN_FILES_HINT)
+        }
         _ => Error::unavailable(format!("cannot read '{path}': {e}")).because(e),
     }
 }
 
+/// Whether the program has as many files open as the system lets it have.
+fn too_many_open(e: &io::Error) -> bool {
+    e.raw_os_error() == Some(libc::EMFILE)
+}
+
 /// Whether a path is a pattern, where nothing has it as its name.
 fn is_pattern(path: &str) -> bool {
-    path.contains(['*', '?', '['])
+    path.contains(SIGNS)
 }
 
 /// Whether a file or folder of this name is hidden.
@@ -126,7 +151,15 @@ fn is_hidden(name: &str) -> bool {
     name.starts_with(['.', '_'])
 }
 
-fn not_a_pattern(written: &str, e: &glob::PatternError) -> Error {
-    Error::invalid(format!("'{written}' is not a pattern for files: {e}"))
-        .hint("write * for any characters in a name, ** for any folders, and [*] for the character itself")
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn too_many_open_files_are_an_error_that_says_what_to_do() {
+        let error = open_failed(Path::new("in/a.json"), io::Error::from_raw_os_error(libc::EMFILE));
+        assert!(error.message().starts_with("cannot read 'in/a.json': Too many open files"), "{error}");
+        let hint = error.hint_text().unwrap();
+        assert!(hint.contains("ulimit -n") && hint.contains("--batch"), "{hint}");
+    }
 }

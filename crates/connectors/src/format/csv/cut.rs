@@ -14,7 +14,7 @@ pub struct CsvCutter {
     dialect: Dialect,
     /// Where the bytes that it has seen end.
     state: State,
-    /// Whether a record has ended. Comments before the first one stay with it: it may be the header.
+    /// Whether a record has ended. Comments and blank lines before the first one stay with it: it may be the header.
     started: bool,
 }
 
@@ -39,7 +39,7 @@ enum State {
     QuotedEscape,
     /// A comment.
     Comment,
-    /// What follows a carriage return at the start of a record, where blank lines are skipped.
+    /// What follows a carriage return at the start of a record, where blank lines are told from records.
     Return,
 }
 
@@ -47,7 +47,8 @@ impl CsvCutter {
     /// A cutter at the start of an input.
     #[must_use]
     pub fn new(options: &CsvOptions) -> Self {
-        Self { dialect: options.dialect, state: State::Input, started: !options.dialect.comments }
+        let started = !options.dialect.comments && !options.ignore_first_line;
+        Self { dialect: options.dialect, state: State::Input, started }
     }
 
     /// The same, where an earlier record has ended: no byte order mark follows, and no header.
@@ -66,8 +67,8 @@ impl CsvCutter {
             State::Input => self.state = State::Record,
             State::Record if self.dialect.comments && byte == b' ' => *at += 1,
             State::Record if self.dialect.comments && byte == b'#' => self.state = State::Comment,
-            State::Record if self.dialect.comments && byte == b'\r' => self.enter(State::Return, at),
-            State::Record | State::Return if self.dialect.comments && byte == b'\n' => {
+            State::Record if self.tells_blank_lines() && byte == b'\r' => self.enter(State::Return, at),
+            State::Record | State::Return if self.tells_blank_lines() && byte == b'\n' => {
                 self.enter(State::Record, at);
                 return Some(*at);
             }
@@ -75,7 +76,9 @@ impl CsvCutter {
             State::Record | State::Field if Some(byte) == self.dialect.quote => self.enter(State::Quoted, at),
             State::Record | State::Field => self.state = State::Plain,
             State::Plain if self.dialect.escape.is_none() && !self.dialect.comments => {
-                return self.skip_to_quote(block, at);
+                let ended = self.skip_to_quote(block, at);
+                self.started |= ended.is_some();
+                return ended;
             }
             State::Plain => return self.in_plain(block, at),
             State::Quoted => self.in_quoted(block, at),
@@ -86,6 +89,12 @@ impl CsvCutter {
             State::Comment => return self.in_comment(block, at),
         }
         None
+    }
+
+    /// Whether a blank line is told from a record: where it may stand before the header, or is skipped as comments are.
+    /// In a table of one column it is the header itself, which then only waits for the record behind it.
+    fn tells_blank_lines(&self) -> bool {
+        self.dialect.comments || !self.started
     }
 
     /// Steps over one byte.

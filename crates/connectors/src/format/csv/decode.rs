@@ -50,8 +50,8 @@ impl CsvDecoder {
     }
 
     /// Decodes whole records, at most 2 GiB of them; the last may lack its line end. At the `first_of_file` a byte
-    /// order mark is skipped, and a header if the options say so. Every line counts as an offset; a record of several
-    /// has the first one's.
+    /// order mark is skipped, and a header if the options say so, with the lines before it that are no record. Every
+    /// line counts as an offset; a record of several has the first one's.
     ///
     /// Strings of the result point into `records` where nothing in them is escaped.
     ///
@@ -119,8 +119,7 @@ impl<'a> Records<'a> {
         if bytes.starts_with(BYTE_ORDER_MARK) {
             self.fields.seek(BYTE_ORDER_MARK.len());
         }
-        let comments = header && self.decoder.options.dialect.comments;
-        while comments && self.fields.pos() < bytes.len() && self.fields.skip_comment() {
+        while header && self.fields.pos() < bytes.len() && self.skip_rowless() {
             self.offset += 1;
         }
         if header && self.fields.pos() < bytes.len() {

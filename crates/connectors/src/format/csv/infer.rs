@@ -39,7 +39,7 @@ impl CsvSample {
         Self { options: CsvOptions::default(), header, first: None, seen: vec![] }
     }
 
-    /// Looks at the first `rows` rows of the file `name`, which begins with the bytes `head`.
+    /// Looks at the header of the file `name`, which begins with the bytes `head`, and at its first `rows` rows.
     ///
     /// # Errors
     /// The file can't be read, or its header is not that of the files before it.
@@ -50,14 +50,14 @@ impl CsvSample {
         let mut reader =
             RecordReader::new(input, Box::new(CsvCutter::new(&self.options)), Arc::clone(name), READ_BYTES);
         let (mut left, mut first) = (rows, true);
-        while left > 0
+        while (first || left > 0)
             && let Some(block) = reader.next_records()?
         {
             let mut fields = Fields::new(self.options.dialect, block.as_slice());
             if first && block.starts_with(BYTE_ORDER_MARK) {
                 fields.seek(BYTE_ORDER_MARK.len());
             }
-            while left > 0 && fields.pos() < block.len() {
+            while (first || left > 0) && fields.pos() < block.len() {
                 if fields.skip_blank_line() {
                     continue;
                 }
@@ -69,11 +69,19 @@ impl CsvSample {
                 if std::mem::take(&mut first) && self.is_header(name, &record)? {
                     continue;
                 }
-                left -= 1;
-                self.record(&record);
+                if left > 0 {
+                    left -= 1;
+                    self.record(&record);
+                }
             }
         }
         Ok(())
+    }
+
+    /// Whether the files that were looked at have a header.
+    #[must_use]
+    pub fn has_header(&self) -> bool {
+        matches!(self.first, Some((_, Some(_))))
     }
 
     /// Whether the first record of a file is a header.
@@ -158,9 +166,10 @@ fn looks_like_a_header(record: &[String]) -> bool {
     distinct && names.iter().all(|name| of_text(name) == Seen::Text)
 }
 
-/// The delimiter that stands most often in the first line; the comma where none does.
+/// The delimiter that stands most often in the first line that is not blank; the comma where none does.
 fn delimiter(head: &[u8]) -> u8 {
-    let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let mut lines = head.split(|byte| *byte == b'\n');
+    let line = lines.find(|line| !matches!(line, [] | [b'\r'])).unwrap_or_default();
     let count = |delimiter: u8| line.iter().filter(|byte| **byte == delimiter).count();
     // Of those that stand as often as each other, the last of an iterator is the greatest.
     DELIMITERS.into_iter().rev().max_by_key(|delimiter| count(*delimiter)).unwrap_or(b',')

@@ -1,15 +1,23 @@
 //! From a file's columns to those of a table: by name, without loss.
 
+use std::slice;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, TimestampMicrosecondArray, TimestampMillisecondArray, new_null_array};
+use arrow::array::{
+    Array, ArrayRef, AsArray, ListArray, MapArray, StructArray, TimestampMicrosecondArray, TimestampMillisecondArray,
+    new_null_array,
+};
 use arrow::compute::{CastOptions, cast_with_options};
 use arrow::datatypes::{
     DataType, Field, FieldRef, Fields, Schema, TimeUnit, TimestampMicrosecondType, TimestampMillisecondType,
     TimestampNanosecondType,
 };
+use parquet::arrow::arrow_reader::ArrowReaderMetadata;
+use parquet::basic::Type as PhysicalType;
+use parquet::schema::types::ColumnDescPtr;
 use tidemill_core::{Error, Result};
 
+use super::rejected::Faults;
 use crate::format::sql_type;
 
 /// Where the columns of a table stand in a file.
@@ -58,16 +66,20 @@ impl Columns {
         self.wanted.iter().zip(&self.places).map(column).collect()
     }
 
-    /// The first row that is NULL in a column that is not.
-    pub(super) fn null_where_none_may_be(&self, columns: &[ArrayRef]) -> Option<(usize, Error)> {
-        let first = |(field, column): (&FieldRef, &ArrayRef)| {
+    /// The rows that are NULL in a column that is not.
+    pub(super) fn nulls_where_none_may_be(&self, columns: &[ArrayRef]) -> Faults {
+        let mut faults = Faults::new();
+        for (field, column) in self.wanted.iter().zip(columns) {
             if field.is_nullable() || column.null_count() == 0 {
-                return None;
+                continue;
             }
-            let row = (0..column.len()).find(|row| column.is_null(*row))?;
-            Some((row, Error::data(format!("the column '{}' is NOT NULL, and the row has NULL", field.name()))))
-        };
-        self.wanted.iter().zip(columns).filter_map(first).min_by_key(|(row, _)| *row)
+            for row in (0..column.len()).filter(|row| column.is_null(*row)) {
+                faults.entry(row).or_insert_with(|| {
+                    Error::data(format!("the column '{}' is NOT NULL, and the row has NULL", field.name()))
+                });
+            }
+        }
+        faults
     }
 }
 
@@ -100,6 +112,91 @@ fn view(data_type: &DataType) -> DataType {
         DataType::Map(entries, sorted) => DataType::Map(viewed(entries), *sorted),
         other => other.clone(),
     }
+}
+
+/// The types of a file, the outdated `INT96` in the unit of the column that is wanted of it, though none finer than
+/// `finest`; in microseconds where none is. An `INT96` reaches over more years than nanoseconds do.
+pub(super) fn with_units(file: &ArrowReaderMetadata, wanted: &Fields, finest: TimeUnit) -> Schema {
+    let mut units = Units { leaves: file.parquet_schema().columns().iter(), finest };
+    let fields: Fields =
+        file.schema().fields().iter().map(|found| units.field(found, type_of(wanted, found.name()))).collect();
+    Schema::new_with_metadata(fields, file.schema().metadata().clone())
+}
+
+fn type_of<'a>(fields: &'a Fields, name: &str) -> Option<&'a DataType> {
+    fields.find(name).map(|(_, field)| field.data_type())
+}
+
+/// Goes through the types of a file and the leaves that they stand for, which are in the same order.
+struct Units<'a> {
+    leaves: slice::Iter<'a, ColumnDescPtr>,
+    finest: TimeUnit,
+}
+
+impl Units<'_> {
+    fn field(&mut self, found: &FieldRef, wanted: Option<&DataType>) -> FieldRef {
+        let data_type = self.data_type(found.data_type(), wanted);
+        Arc::new(found.as_ref().clone().with_data_type(data_type))
+    }
+
+    fn data_type(&mut self, found: &DataType, wanted: Option<&DataType>) -> DataType {
+        let element = match wanted {
+            Some(DataType::List(element)) => Some(element.data_type()),
+            _ => None,
+        };
+        match found {
+            DataType::Struct(fields) => {
+                let wanted = |name: &str| match wanted {
+                    Some(DataType::Struct(wanted)) => type_of(wanted, name),
+                    _ => None,
+                };
+                DataType::Struct(fields.iter().map(|field| self.field(field, wanted(field.name()))).collect())
+            }
+            DataType::List(found) => DataType::List(self.field(found, element)),
+            DataType::LargeList(found) => DataType::LargeList(self.field(found, element)),
+            // No table has these, but their leaves have to be passed.
+            DataType::ListView(found) => DataType::ListView(self.field(found, None)),
+            DataType::LargeListView(found) => DataType::LargeListView(self.field(found, None)),
+            DataType::FixedSizeList(found, length) => DataType::FixedSizeList(self.field(found, None), *length),
+            DataType::Map(entries, sorted) => DataType::Map(self.entries(entries, wanted), *sorted),
+            found => self.leaf(found, wanted),
+        }
+    }
+
+    /// Those of a map: a key and a value, by their place.
+    fn entries(&mut self, found: &FieldRef, wanted: Option<&DataType>) -> FieldRef {
+        let DataType::Struct(fields) = found.data_type() else { return Arc::clone(found) };
+        let wanted = |place: usize| match wanted {
+            Some(DataType::Map(wanted, _)) => match wanted.data_type() {
+                DataType::Struct(wanted) => wanted.get(place).map(|field| field.data_type()),
+                _ => None,
+            },
+            _ => None,
+        };
+        let fields = fields.iter().enumerate().map(|(place, field)| self.field(field, wanted(place))).collect();
+        Arc::new(found.as_ref().clone().with_data_type(DataType::Struct(fields)))
+    }
+
+    fn leaf(&mut self, found: &DataType, wanted: Option<&DataType>) -> DataType {
+        let is_int96 = self.leaves.next().is_some_and(|leaf| leaf.physical_type() == PhysicalType::INT96);
+        match (found, wanted) {
+            (DataType::Timestamp(_, zone), Some(DataType::Timestamp(unit, _))) if is_int96 => {
+                DataType::Timestamp((*unit).min(self.finest), zone.clone())
+            }
+            (DataType::Timestamp(_, zone), _) if is_int96 => DataType::Timestamp(TimeUnit::Microsecond, zone.clone()),
+            (other, _) => other.clone(),
+        }
+    }
+}
+
+/// The rows of a column whose moments are other ones in `coarse`, the same column in a unit that reaches further.
+pub(super) fn other_moments(column: &ArrayRef, coarse: &ArrayRef) -> Result<Vec<usize>> {
+    let rounded = convert(column, coarse.data_type())?;
+    if rounded.as_ref() == coarse.as_ref() {
+        return Ok(vec![]);
+    }
+    let differs = |row: &usize| rounded.slice(*row, 1).as_ref() != coarse.slice(*row, 1).as_ref();
+    Ok((0..coarse.len()).filter(differs).collect())
 }
 
 fn check(declared: &Field, found: &Field) -> Result<()> {
@@ -172,12 +269,27 @@ fn widens(from: &DataType, to: &DataType) -> bool {
 }
 
 fn convert(array: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
-    if array.data_type() == to {
-        return Ok(Arc::clone(array));
+    use DataType as T;
+    match (array.data_type(), to) {
+        (from, to) if from == to => Ok(Arc::clone(array)),
+        (T::Null, _) => Ok(new_null_array(to, array.len())),
+        (T::Timestamp(..), T::Timestamp(..)) => moments(array, to),
+        // What holds moments is taken apart: a cast of the whole would round them to zero.
+        (T::Dictionary(_, values), T::Timestamp(..)) => convert(&cast(array, values)?, to),
+        (T::LargeList(element), T::List(_)) => convert(&cast(array, &T::List(Arc::clone(element)))?, to),
+        (T::List(_), T::List(element)) => list(array.as_list(), element),
+        (T::Struct(_), T::Struct(fields)) => row(array.as_struct(), fields),
+        (T::Map(..), T::Map(entries, sorted)) => map(array.as_map(), entries, *sorted),
+        _ => cast(array, to),
     }
-    if array.data_type().is_null() {
-        return Ok(new_null_array(to, array.len()));
-    }
+}
+
+fn cast(array: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
+    let strict = CastOptions { safe: false, ..CastOptions::default() };
+    Ok(cast_with_options(array, to, &strict)?)
+}
+
+fn moments(array: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
     // A time before 1970 is rounded to the past, as one after it is; a cast would round to zero.
     let divided = match (array.data_type(), to) {
         (DataType::Timestamp(TimeUnit::Microsecond, _), DataType::Timestamp(TimeUnit::Millisecond, _)) => {
@@ -204,6 +316,34 @@ fn convert(array: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
         ),
         _ => Arc::clone(array),
     };
-    let strict = CastOptions { safe: false, ..CastOptions::default() };
-    Ok(cast_with_options(&array, to, &strict)?)
+    cast(&array, to)
 }
+
+fn list(list: &ListArray, element: &FieldRef) -> Result<ArrayRef> {
+    let values = convert(list.values(), element.data_type())?;
+    let (offsets, nulls) = (list.offsets().clone(), list.nulls().cloned());
+    Ok(Arc::new(ListArray::try_new(Arc::clone(element), offsets, values, nulls)?))
+}
+
+fn row(row: &StructArray, wanted: &Fields) -> Result<ArrayRef> {
+    let column = |field: &FieldRef| match row.column_by_name(field.name()) {
+        Some(column) => convert(column, field.data_type()),
+        None => Err(Error::internal(format!("the field '{}' of a ROW was not read", field.name()))),
+    };
+    let columns = wanted.iter().map(column).collect::<Result<Vec<_>>>()?;
+    Ok(Arc::new(StructArray::try_new(wanted.clone(), columns, row.nulls().cloned())?))
+}
+
+fn map(map: &MapArray, entries: &FieldRef, sorted: bool) -> Result<ArrayRef> {
+    let DataType::Struct(fields) = entries.data_type() else {
+        return Err(Error::internal("the entries of a MAP are no ROW"));
+    };
+    let columns = fields.iter().zip(map.entries().columns());
+    let columns = columns.map(|(field, column)| convert(column, field.data_type())).collect::<Result<Vec<_>>>()?;
+    let pairs = StructArray::try_new(fields.clone(), columns, None)?;
+    let (offsets, nulls) = (map.offsets().clone(), map.nulls().cloned());
+    Ok(Arc::new(MapArray::try_new(Arc::clone(entries), offsets, pairs, nulls, sorted)?))
+}
+
+#[cfg(test)]
+mod tests;

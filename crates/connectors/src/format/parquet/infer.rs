@@ -5,6 +5,7 @@ use std::sync::Arc;
 use arrow::datatypes::{DataType, Field, FieldRef, Fields, Schema, SchemaRef, TimeUnit};
 use tidemill_core::{Error, Result};
 
+use super::columns::with_units;
 use super::footer::footer;
 use super::input::ParquetInput;
 
@@ -21,8 +22,8 @@ impl ParquetSample {
     /// `Unavailable` if it can't be read; `Data` if it is not a whole Parquet file; `Invalid` if a column has another type
     /// than in the files before.
     pub fn add(&mut self, file: &ParquetInput) -> Result<()> {
-        let found = footer(file)?;
-        found.schema().fields().iter().try_for_each(|field| self.field(field))
+        let found = with_units(&footer(file)?, &Fields::empty(), TimeUnit::Microsecond);
+        found.fields().iter().try_for_each(|field| self.field(field))
     }
 
     fn field(&mut self, found: &FieldRef) -> Result<()> {

@@ -8,6 +8,7 @@ mod input;
 mod options;
 mod positioned;
 mod read;
+mod rejected;
 mod write;
 
 pub use infer::ParquetSample;

@@ -3,9 +3,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, RecordBatchReader};
+use arrow::array::{RecordBatch, RecordBatchReader};
 use arrow::compute::concat_batches;
-use arrow::datatypes::{DataType, Schema, SchemaRef};
+use arrow::datatypes::{DataType, Fields, Schema, SchemaRef, TimeUnit};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 use parquet::errors::ParquetError;
@@ -15,10 +15,11 @@ use parquet::schema::types::SchemaDescriptor;
 use tidemill_core::{Error, Result};
 use tidemill_runtime::connector::{Chunk, DecodeError, Decoded};
 
-use super::columns::{Columns, as_views};
+use super::columns::{Columns, as_views, other_moments, with_units};
 use super::cuts;
 use super::footer::{footer, not_parquet};
 use super::input::{Fetched, Fetching, ParquetInput};
+use super::rejected::{DecodedRows, Faults};
 
 /// A file whose footer is read.
 pub struct ParquetFile {
@@ -33,6 +34,7 @@ pub struct ParquetFile {
     fetching: Option<Fetching>,
     /// Whether a chunk was given: of many files most are only opened at their heads.
     begun: bool,
+    keep_rejected: bool,
 }
 
 /// What all chunks of a file need.
@@ -41,6 +43,15 @@ struct Shared {
     mask: ProjectionMask,
     columns: Columns,
     wanted: SchemaRef,
+    /// The columns with `INT96` that is read in nanoseconds, where there are any.
+    coarse: Option<Coarse>,
+}
+
+/// Columns that are read a second time, in microseconds: the library makes other moments of those that nanoseconds
+/// can't tell, and only so is that seen.
+struct Coarse {
+    metadata: ArrowReaderMetadata,
+    mask: ProjectionMask,
 }
 
 impl ParquetFile {
@@ -51,12 +62,21 @@ impl ParquetFile {
     /// not fit.
     pub fn open(input: ParquetInput, wanted: SchemaRef) -> Result<Self> {
         let found = footer(&input)?;
-        let options = ArrowReaderOptions::new().with_schema(Arc::new(as_views(found.schema())));
-        let metadata = ArrowReaderMetadata::try_new(Arc::clone(found.metadata()), options).map_err(not_parquet)?;
+        let types = as_views(&with_units(&found, wanted.fields(), TimeUnit::Nanosecond));
+        let metadata = read_as(&found, types)?;
         let columns = Columns::new(wanted.fields(), metadata.schema())?;
         let mask = mask(metadata.parquet_schema(), &wanted);
-        let shared = Arc::new(Shared { metadata, mask, columns, wanted });
-        Ok(Self { input, shared, row_group: 0, row: 0, position: 0, fetching: None, begun: false })
+        let coarse = Coarse::of(&metadata, &wanted)?;
+        let shared = Arc::new(Shared { metadata, mask, columns, wanted, coarse });
+        let (row_group, row, position) = (0, 0, 0);
+        Ok(Self { input, shared, row_group, row, position, fetching: None, begun: false, keep_rejected: false })
+    }
+
+    /// The same file, of which rows that can't be taken are given among the rejected ones instead of failing their
+    /// chunk.
+    #[must_use]
+    pub fn keep_rejected(self, keep_rejected: bool) -> Self {
+        Self { keep_rejected, ..self }
     }
 
     /// Goes on behind the first `rows` rows.
@@ -96,10 +116,10 @@ impl ParquetFile {
                 self.go_on(rows);
                 continue;
             }
-            let file = Arc::clone(&self.shared);
+            let (file, keep_rejected) = (Arc::clone(&self.shared), self.keep_rejected);
             let chunk: Box<dyn Chunk> = match &self.input {
                 ParquetInput::Local(bytes) => {
-                    Box::new(RowsChunk { file, row_group, rows: rows.clone(), bytes: bytes.clone() })
+                    Box::new(RowsChunk { file, row_group, rows: rows.clone(), bytes: bytes.clone(), keep_rejected })
                 }
                 ParquetInput::Remote(remote) => {
                     let ranges = file.ranges(row_group);
@@ -110,7 +130,7 @@ impl ParquetFile {
                     if self.begun && row_group + 1 < self.shared.metadata.metadata().num_row_groups() {
                         self.fetching = remote.fetch_ahead(file.ranges(row_group + 1));
                     }
-                    Box::new(RowsChunk { file, row_group, rows: rows.clone(), bytes })
+                    Box::new(RowsChunk { file, row_group, rows: rows.clone(), bytes, keep_rejected })
                 }
             };
             self.go_on(rows);
@@ -145,6 +165,27 @@ impl Shared {
     }
 }
 
+impl Coarse {
+    /// Those of the columns `wanted` that `fine` reads in a unit which does not reach over all of their moments.
+    fn of(fine: &ArrowReaderMetadata, wanted: &Schema) -> Result<Option<Self>> {
+        let types = with_units(fine, wanted.fields(), TimeUnit::Microsecond);
+        let type_in = |schema: &Schema, name: &str| schema.field_with_name(name).ok().map(|f| f.data_type().clone());
+        let differs = |name: &str| type_in(fine.schema(), name) != type_in(&types, name);
+        let columns: Fields = wanted.fields().iter().filter(|field| differs(field.name())).cloned().collect();
+        if columns.is_empty() {
+            return Ok(None);
+        }
+        let mask = mask(fine.parquet_schema(), &Schema::new(columns));
+        Ok(Some(Self { metadata: read_as(fine, types)?, mask }))
+    }
+}
+
+/// The same file, read in these types.
+fn read_as(file: &ArrowReaderMetadata, types: Schema) -> Result<ArrowReaderMetadata> {
+    let options = ArrowReaderOptions::new().with_schema(Arc::new(types));
+    ArrowReaderMetadata::try_new(Arc::clone(file.metadata()), options).map_err(not_parquet)
+}
+
 /// What is decoded: the leaves of the wanted columns, and of a `ROW` only those of its wanted fields.
 fn mask(file: &SchemaDescriptor, wanted: &Schema) -> ProjectionMask {
     let decoded = |leaf: &usize| {
@@ -164,6 +205,7 @@ struct RowsChunk<R> {
     rows: Range<usize>,
     /// The file's, or those of its wanted columns at least.
     bytes: R,
+    keep_rejected: bool,
 }
 
 impl<R: ChunkReader + Clone + 'static> Chunk for RowsChunk<R> {
@@ -172,24 +214,32 @@ impl<R: ChunkReader + Clone + 'static> Chunk for RowsChunk<R> {
     }
 
     fn decode(self: Box<Self>) -> Result<Decoded, DecodeError> {
-        let read = self.read().map_err(|error| DecodeError { offset: 0, error })?;
-        let rows = read.num_rows();
         let whole = |error| DecodeError { offset: 0, error };
-        let columns: Vec<ArrayRef> = self.file.columns.of(read.columns(), rows).map_err(whole)?;
-        if let Some((row, error)) = self.file.columns.null_where_none_may_be(&columns) {
+        let (decoded, mut faults) = self.decode_rows().map_err(whole)?;
+        if !self.keep_rejected
+            && let Some((row, error)) = faults.pop_first()
+        {
             return Err(DecodeError { offset: row as u64, error });
         }
-        let options = RecordBatchOptions::new().with_row_count(Some(rows));
-        let rows = RecordBatch::try_new_with_options(Arc::clone(&self.file.wanted), columns, &options)
-            .map_err(|e| whole(e.into()))?;
-        let offset_count = rows.num_rows() as u64;
-        Ok(Decoded { rows, offsets: None, offset_count, rejected: vec![], elements: None })
+        decoded.without(faults).map_err(whole)
     }
 }
 
 impl<R: ChunkReader + Clone + 'static> RowsChunk<R> {
-    fn read(&self) -> Result<RecordBatch> {
-        let Shared { metadata, mask, .. } = self.file.as_ref();
+    /// All rows, and what is wrong with some of them.
+    fn decode_rows(&self) -> Result<(DecodedRows, Faults)> {
+        let Shared { metadata, mask, columns, wanted, coarse } = self.file.as_ref();
+        let read = self.read(metadata, mask)?;
+        let coarse = coarse.as_ref().map(|coarse| self.read(&coarse.metadata, &coarse.mask)).transpose()?;
+        let columns = columns.of(read.columns(), read.num_rows())?;
+        let mut faults = self.file.columns.nulls_where_none_may_be(&columns);
+        if let Some(coarse) = &coarse {
+            add_out_of_range(&read, coarse, &mut faults)?;
+        }
+        Ok((DecodedRows { schema: Arc::clone(wanted), columns, rows: read.num_rows(), coarse }, faults))
+    }
+
+    fn read(&self, metadata: &ArrowReaderMetadata, mask: &ProjectionMask) -> Result<RecordBatch> {
         let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(self.bytes.clone(), metadata.clone())
             .with_row_groups(vec![self.row_group])
             .with_projection(mask.clone())
@@ -204,8 +254,24 @@ impl<R: ChunkReader + Clone + 'static> RowsChunk<R> {
     }
 }
 
+/// Adds the rows with a moment that nanoseconds can't tell.
+fn add_out_of_range(read: &RecordBatch, coarse: &RecordBatch, faults: &mut Faults) -> Result<()> {
+    for (field, coarse) in coarse.schema_ref().fields().iter().zip(coarse.columns()) {
+        let Some(column) = read.column_by_name(field.name()) else { continue };
+        for row in other_moments(column, coarse)? {
+            faults.entry(row).or_insert_with(|| out_of_range(field.name()));
+        }
+    }
+    Ok(())
+}
+
+fn out_of_range(column: &str) -> Error {
+    Error::data(format!("the column '{column}' has a time before 1677 or after 2262, which nanoseconds can't tell"))
+        .hint("declare it with 6 digits of a second: TIMESTAMP(6), where it is TIMESTAMP(9)")
+}
+
 fn damaged(e: ParquetError) -> Error {
-    Error::data(format!("the file is damaged: {e}")).because(e)
+    Error::data(format!("the file is damaged: {e}")).because(e).hint("get the file again from where it came from")
 }
 
 #[cfg(test)]

@@ -23,10 +23,16 @@ use parquet::file::properties::WriterProperties;
 use tidemill_core::{Error, Result, RowKind};
 
 use super::ParquetOptions;
-use crate::format::FileWriter;
+use crate::format::{FileWriter, check_not_null};
 
 /// How large a row group gets: what a reader reads at once, and what is held back until it is whole.
 const ROW_GROUP_BYTES: usize = 64 << 20;
+
+/// How many row groups of a file may be cut off early only to free what their columns allocate: each has room for 4096
+/// values of its dictionary (`DEFAULT_DEDUP_CAPACITY` of the crate), some 70 KB, before it has a single one. A row group
+/// leaves about a kilobyte a column in memory until its file ends; so where a file gets a few rows at a time, a row group
+/// for every few would soon take more memory than it frees.
+const EARLY_ROW_GROUPS: usize = 8;
 
 /// The bytes of one Parquet file.
 pub struct ParquetWriter {
@@ -72,11 +78,7 @@ impl ParquetWriter {
 
 impl FileWriter for ParquetWriter {
     fn write(&mut self, rows: &RecordBatch, _: Option<&[RowKind]>, out: &mut Vec<u8>) -> Result<()> {
-        let mut fields = self.schema.fields().iter().zip(rows.columns());
-        if let Some((field, _)) = fields.find(|(field, column)| !field.is_nullable() && column.null_count() > 0) {
-            return Err(Error::data(format!("the column '{}' is NOT NULL, and a row has NULL there", field.name()))
-                .hint("leave such rows out in the query, or give them a value with COALESCE"));
-        }
+        check_not_null(&self.schema, rows)?;
         // A query's own schema may say NULL or NOT NULL otherwise.
         let rows = RecordBatch::try_new(Arc::clone(&self.schema), rows.columns().to_vec())?;
         self.writer.write(&rows).map_err(broken)?;
@@ -85,6 +87,14 @@ impl FileWriter for ParquetWriter {
 
     fn held_bytes(&self) -> usize {
         self.writer.in_progress_size()
+    }
+
+    fn memory_bytes(&self) -> usize {
+        let encoded = self.writer.in_progress_size();
+        if self.writer.flushed_row_groups().len() < EARLY_ROW_GROUPS {
+            return self.writer.memory_size().max(encoded);
+        }
+        encoded
     }
 
     fn release(&mut self, out: &mut Vec<u8>) -> Result<()> {

@@ -6,6 +6,7 @@
 
 mod dead_letter;
 mod expected_late;
+mod grouping_sets;
 mod not_late;
 mod planner;
 mod run;

@@ -4,10 +4,10 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use datafusion::common::{Column, Result};
+use datafusion::common::{Column, Result, ScalarValue};
 use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::{
-    Expr, Extension, Filter, LogicalPlan, LogicalPlanBuilder, Projection, SubqueryAlias, TableScan, Union,
+    Expr, Extension, Filter, LogicalPlan, LogicalPlanBuilder, Projection, SubqueryAlias, TableScan, Union, lit,
 };
 use tidemill_runtime::window::Window;
 
@@ -72,7 +72,8 @@ pub(super) fn with_identity(plan: &LogicalPlan) -> Result<LogicalPlan> {
     plan.with_new_exprs(plan.expressions(), inputs)
 }
 
-/// The plan with the columns of [`IDENTITY`] behind its own, if it only scans, filters, projects and unnests.
+/// The plan with the columns of [`IDENTITY`] behind its own, if it only scans, filters, projects and unnests; of a
+/// union, if one of its inputs does.
 pub(super) fn carry(plan: &LogicalPlan) -> Result<Option<LogicalPlan>> {
     Ok(match plan {
         LogicalPlan::TableScan(scan) => match scanned(scan) {
@@ -89,15 +90,7 @@ pub(super) fn carry(plan: &LogicalPlan) -> Result<Option<LogicalPlan>> {
             }
             None => None,
         },
-        LogicalPlan::Union(union) => {
-            let inputs = union.inputs.iter().map(|input| carry(input)).collect::<Result<Option<Vec<_>>>>()?;
-            match inputs {
-                Some(inputs) => Some(LogicalPlan::Union(Union::try_new_with_loose_types(
-                    inputs.into_iter().map(Arc::new).collect(),
-                )?)),
-                None => None,
-            }
-        }
+        LogicalPlan::Union(union) => carry_union(union)?,
         LogicalPlan::Projection(projection) => match carry(&projection.input)? {
             Some(input) => {
                 let mut exprs = projection.expr.clone();
@@ -115,6 +108,33 @@ pub(super) fn carry(plan: &LogicalPlan) -> Result<Option<LogicalPlan>> {
         },
         _ => None,
     })
+}
+
+/// Rows that were made of several stand beside those of a table, and are no row of a log.
+fn carry_union(union: &Union) -> Result<Option<LogicalPlan>> {
+    let carried = union.inputs.iter().map(|input| carry(input)).collect::<Result<Vec<_>>>()?;
+    if carried.iter().all(Option::is_none) {
+        return Ok(None);
+    }
+    let mut inputs = vec![];
+    for (input, carried) in union.inputs.iter().zip(carried) {
+        inputs.push(Arc::new(match carried {
+            Some(carried) => carried,
+            None => without_place(input)?,
+        }));
+    }
+    Ok(Some(LogicalPlan::Union(Union::try_new_with_loose_types(inputs)?)))
+}
+
+/// The plan with an identity that no row of a log has. Below it stand windows of their own, which rows can have missed.
+fn without_place(plan: &LogicalPlan) -> Result<LogicalPlan> {
+    let [partition, offset] = IDENTITY;
+    let mut columns: Vec<Expr> = plan.schema().columns().into_iter().map(Expr::Column).collect();
+    columns.extend([
+        lit(ScalarValue::Utf8View(Some(String::new()))).alias(partition),
+        lit(ScalarValue::Int64(Some(-1))).alias(offset),
+    ]);
+    Ok(LogicalPlan::Projection(Projection::try_new(columns, Arc::new(with_identity(plan)?))?))
 }
 
 /// The scan with the columns of [`IDENTITY`] behind its own, if they are not there already.

@@ -1,4 +1,4 @@
-//! DataFusion's physical planner, taught our windows and `UNNEST`.
+//! DataFusion's physical planner, taught our windows and `UNNEST`, and what it may not know below grouping sets.
 
 use std::sync::Arc;
 
@@ -13,6 +13,7 @@ use datafusion::physical_planner::{DefaultPhysicalPlanner, ExtensionPlanner, Phy
 use tidemill_core::Error;
 
 use super::LateRows;
+use super::grouping_sets::{UnknownRows, UnknownRowsExec, with_unknown_keys};
 use super::session::{SessionColumns, SessionExec};
 use super::source::external;
 use super::unnest::UnnestExec;
@@ -38,7 +39,8 @@ pub(crate) async fn physical_plan(
     late: &Arc<LateRows>,
 ) -> Result<Arc<dyn ExecutionPlan>> {
     let windows = Arc::new(WindowExtensionPlanner { late: Arc::clone(late) });
-    DefaultPhysicalPlanner::with_extension_planners(vec![windows]).create_physical_plan(plan, state).await
+    let plan = with_unknown_keys(plan.clone())?;
+    DefaultPhysicalPlanner::with_extension_planners(vec![windows]).create_physical_plan(&plan, state).await
 }
 
 /// As in Flink.
@@ -67,6 +69,9 @@ impl ExtensionPlanner for WindowExtensionPlanner {
         };
         if let Some(unnest) = node.as_any().downcast_ref::<Unnest>() {
             return Ok(Some(Arc::new(UnnestExec::new(Arc::clone(input), unnest.operator()?))));
+        }
+        if node.as_any().is::<UnknownRows>() {
+            return Ok(Some(Arc::new(UnknownRowsExec::new(Arc::clone(input)))));
         }
         let Some(window) = node.as_any().downcast_ref::<WindowTvf>() else { return Ok(None) };
         if window.by_clock() {

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use datafusion::common::{Column, Result as DfResult, ScalarValue, internal_err};
+use datafusion::functions_aggregate::count::count_all;
 use datafusion::logical_expr::expr::Cast;
 use datafusion::logical_expr::utils::grouping_set_to_exprlist;
 use datafusion::logical_expr::{Aggregate, Expr, LogicalPlan, LogicalPlanBuilder, Projection, lit};
@@ -63,7 +64,7 @@ fn branches(aggregate: &Aggregate) -> DfResult<Vec<LogicalPlan>> {
         let id = missing | *occurrence << grouped.len();
         *occurrence += 1;
         let input = LogicalPlanBuilder::from(aggregate.input.as_ref().clone());
-        let of_set = input.aggregate(set.clone(), aggregate.aggr_expr.clone())?.build()?;
+        let of_set = input.aggregate(set.clone(), calls(&set, aggregate))?.build()?;
         let at = |index: usize| {
             let (qualifier, field) = of_set.schema().qualified_field(index);
             Expr::Column(Column::new(qualifier.cloned(), field.name().clone()))
@@ -82,4 +83,13 @@ fn branches(aggregate: &Aggregate) -> DfResult<Vec<LogicalPlan>> {
         branches.push(LogicalPlan::Projection(Projection::try_new(columns, Arc::new(of_set))?));
     }
     Ok(branches)
+}
+
+/// What is aggregated for a set. All rows together are one row, also where nobody reads an aggregate of them; no plan
+/// has neither groups nor aggregates, so they are counted, and the number is left out.
+fn calls(set: &[Expr], aggregate: &Aggregate) -> Vec<Expr> {
+    match (set, aggregate.aggr_expr.as_slice()) {
+        ([], []) => vec![count_all()],
+        (_, calls) => calls.to_vec(),
+    }
 }

@@ -14,7 +14,7 @@ use tidemill_runtime::operator::Calc;
 
 use super::expressions::{Expressions, arrow_schema, pick};
 use super::sources::{Need, Needs, ScanKey, TimeKind};
-use super::top_n::Limits;
+use super::top_n::{Limits, bounds_numbering};
 use crate::catalog::Table;
 use crate::physical::{LateSink, Outputs, SourceColumns, event_time_spec, source_columns};
 use crate::plan::{has_grouping_sets, is_windowed, plan_error};
@@ -110,10 +110,13 @@ pub(super) struct Planner<'a> {
     /// Only filters and projections stand between the node and a sink: a window here may fire early. What
     /// another operator reads comes once.
     before_sink: bool,
+    /// Only the first rows of the numbering at or below the node are read, by the way that is being planned.
+    pub(super) bounded: bool,
     /// The time by which the windows above the node go.
     pub(super) time: TimeKind,
-    /// Equal subplans run once. A late output is part of what a window does, and so is firing early.
-    done: HashMap<(LogicalPlan, bool, bool, TimeKind), Planned>,
+    /// Equal subplans run once. A late output is part of what a window does, and so is firing early; a bound is part of
+    /// what a numbering does.
+    done: HashMap<(LogicalPlan, bool, bool, bool, TimeKind), Planned>,
 }
 
 impl<'a> Planner<'a> {
@@ -134,7 +137,7 @@ impl<'a> Planner<'a> {
         let emit = &pipeline.settings.emit;
         let (time, done) = (TimeKind::Event, HashMap::new());
         let numbered = BTreeSet::new();
-        Ok(Self { state, graph, sources, numbered, limits, emit, before_sink: false, time, done })
+        Ok(Self { state, graph, sources, numbered, limits, emit, before_sink: false, bounded: false, time, done })
     }
 
     pub(super) fn into_graph(self) -> JobGraph {
@@ -185,15 +188,16 @@ impl<'a> Planner<'a> {
     }
 
     pub(super) fn node(&mut self, plan: &LogicalPlan, live: &LiveStatement<'_>) -> Result<Planned> {
-        let key = (plan.clone(), live.late.is_some(), self.before_sink, self.time);
+        let key = (plan.clone(), live.late.is_some(), self.before_sink, self.bounded, self.time);
         if let Some(planned) = self.done.get(&key) {
             return Ok(planned.clone());
         }
-        let before_sink = self.before_sink;
+        let (before_sink, bounded) = (self.before_sink, self.bounded);
         self.before_sink &= passes_rows_on(plan);
+        self.bounded = bounds_below(plan, bounded);
         let fires_early = before_sink && !self.before_sink;
         let planned = self.new_node(plan, fires_early, live)?;
-        self.before_sink = before_sink;
+        (self.before_sink, self.bounded) = (before_sink, bounded);
         self.done.insert(key, planned.clone());
         Ok(planned)
     }
@@ -278,6 +282,15 @@ fn passes_rows_on(plan: &LogicalPlan) -> bool {
         LogicalPlan::Union(_) => true,
         LogicalPlan::Aggregate(aggregate) => has_grouping_sets(aggregate),
         LogicalPlan::Extension(Extension { node }) => node.as_any().is::<Unnest>(),
+        _ => false,
+    }
+}
+
+/// Whether only the first rows of a numbering below the node are read, where `bounded` says so of the node itself.
+fn bounds_below(plan: &LogicalPlan, bounded: bool) -> bool {
+    match plan {
+        LogicalPlan::Filter(filter) => bounded || bounds_numbering(filter),
+        LogicalPlan::SubqueryAlias(_) | LogicalPlan::Projection(_) | LogicalPlan::Window(_) => bounded,
         _ => false,
     }
 }

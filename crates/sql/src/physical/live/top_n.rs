@@ -9,7 +9,7 @@ use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, DFSchema, ScalarValue};
 use datafusion::logical_expr::expr::{Sort, WindowFunction};
 use datafusion::logical_expr::utils::split_conjunction;
-use datafusion::logical_expr::{BinaryExpr, Expr, FetchType, Limit, LogicalPlan, Operator, SkipType, Window};
+use datafusion::logical_expr::{BinaryExpr, Expr, FetchType, Filter, Limit, LogicalPlan, Operator, SkipType, Window};
 use tidemill_core::{Error, Result};
 use tidemill_runtime::connector::ChangelogMode;
 use tidemill_runtime::exchange::Partitioning;
@@ -20,6 +20,7 @@ use tidemill_runtime::time_zone::TimeZone;
 use super::expressions::{Expressions, arrow_schema, pick};
 use super::planner::{Branch, LiveStatement, Planned, Planner, make_calc};
 use crate::plan::{Bound, attached_by, bound_at, plan_error, unaliased};
+use crate::window_tvf::WindowTvf;
 
 /// The most rows that anybody reads of each numbered input.
 pub(super) type Limits = HashMap<LogicalPlan, usize>;
@@ -31,9 +32,7 @@ pub(super) fn limits(statements: &[LiveStatement<'_>]) -> Result<Limits> {
         let visit = live.plan.apply(|node| {
             if let LogicalPlan::Filter(filter) = node {
                 for condition in split_conjunction(&filter.predicate) {
-                    if let Some((column, limit)) = upper_bound(condition)
-                        && let Some(window) = numbered(&filter.input, &column)
-                    {
+                    if let Some((window, limit)) = bounded_numbering(condition, &filter.input) {
                         let most = limits.entry(window).or_insert(0);
                         *most = limit.max(*most);
                     }
@@ -46,7 +45,21 @@ pub(super) fn limits(statements: &[LiveStatement<'_>]) -> Result<Limits> {
     Ok(limits)
 }
 
-/// `column <= n`, `column < n`, `column = n`, either way round.
+/// Whether the filter lets only the first rows of the numbering below it pass.
+pub(super) fn bounds_numbering(filter: &Filter) -> bool {
+    split_conjunction(&filter.predicate)
+        .into_iter()
+        .any(|condition| bounded_numbering(condition, &filter.input).is_some())
+}
+
+/// The numbering whose rows the condition cuts, and how many of each partition it lets pass.
+fn bounded_numbering(condition: &Expr, input: &LogicalPlan) -> Option<(LogicalPlan, usize)> {
+    let (column, limit) = upper_bound(condition)?;
+    Some((numbered(input, &column)?, limit))
+}
+
+/// `column <= n`, `column < n`, `column = n`, either way round. Only of integers: text and fractions have another order
+/// or values between.
 fn upper_bound(condition: &Expr) -> Option<(Column, usize)> {
     let Expr::BinaryExpr(BinaryExpr { left, op, right }) = condition else { return None };
     let (column, op, value) = match (uncast(left), uncast(right)) {
@@ -54,6 +67,9 @@ fn upper_bound(condition: &Expr) -> Option<(Column, usize)> {
         (Expr::Literal(value, _), Expr::Column(column)) => (column, op.swap()?, value),
         _ => return None,
     };
+    if !value.data_type().is_integer() {
+        return None;
+    }
     let Ok(ScalarValue::Int64(Some(value))) = value.cast_to(&DataType::Int64) else { return None };
     let limit = match op {
         Operator::LtEq | Operator::Eq => value,
@@ -63,9 +79,10 @@ fn upper_bound(condition: &Expr) -> Option<(Column, usize)> {
     Some((column.clone(), usize::try_from(limit).unwrap_or(0)))
 }
 
+/// The expression below casts to integers.
 fn uncast(expr: &Expr) -> &Expr {
     match expr {
-        Expr::Cast(cast) => uncast(&cast.expr),
+        Expr::Cast(cast) if cast.field.data_type().is_integer() => uncast(&cast.expr),
         other => unaliased(other),
     }
 }
@@ -98,12 +115,14 @@ impl Planner<'_> {
         if function.fun.name() != "row_number" {
             return refuse("OVER is supported in a live run only with ROW_NUMBER() so far", TOP_N_FORM);
         }
-        let Some(&limit) = self.limits.get(plan) else {
+        // Another reader's bound is none for this one.
+        let Some(&limit) = self.limits.get(plan).filter(|_| self.bounded) else {
             return refuse("ROW_NUMBER() without an upper bound has no end in a live run", TOP_N_FORM);
         };
+        self.bounded = false;
         let input = self.node(&window.input, live)?;
         input.check_steady(&[], &live.statement.excerpt)?;
-        let Some(spec) = spec(window, function, limit, input.changelog) else {
+        let Some(spec) = spec(window, function, limit, &input) else {
             return refuse(
                 "PARTITION BY and ORDER BY of a live Top-N name columns",
                 "compute the expression in a subquery, and name its column",
@@ -205,7 +224,7 @@ fn sort_order(order: &[Sort], schema: &DFSchema) -> Option<Vec<(usize, SortOptio
 const TOP_N_FORM: &str = "write SELECT ... FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY ... ORDER BY ...) AS rn \
                           FROM ...) WHERE rn <= 10";
 
-fn spec(window: &Window, function: &WindowFunction, limit: usize, input: ChangelogMode) -> Option<TopNSpec> {
+fn spec(window: &Window, function: &WindowFunction, limit: usize, input: &Planned) -> Option<TopNSpec> {
     let schema = window.input.schema();
     let index = |expr: &Expr| match unaliased(expr) {
         Expr::Column(column) => schema.index_of_column(column).ok(),
@@ -214,18 +233,26 @@ fn spec(window: &Window, function: &WindowFunction, limit: usize, input: Changel
     let partition = function.params.partition_by.iter().map(index).collect::<Option<Vec<usize>>>()?;
     let order = sort_order(&function.params.order_by, schema)?;
     let column_of = |wanted| partition.iter().copied().find(|&c| bound_at(&window.input, c) == Some(wanted));
-    // Once a window only where its rows come once, and each partition belongs to one window.
-    let window_end = match (column_of(Bound::Start), column_of(Bound::End), input) {
-        (Some(_), Some(end), ChangelogMode::Append) => Some(end),
+    let append_only = input.changelog == ChangelogMode::Append;
+    // Once a window only where its rows come once and none is late, and each partition belongs to one window.
+    let window_end = match (column_of(Bound::Start), column_of(Bound::End)) {
+        (Some(_), Some(end)) if append_only && never_late(window, input) => Some(end),
         _ => None,
     };
     Some(TopNSpec {
         order,
         partition,
         limit,
-        append_only: input == ChangelogMode::Append,
+        append_only,
         window_end,
         zone: attached_by(&window.input).map(|function| function.kind.zone()).unwrap_or_default(),
         schema: arrow_schema(&window.schema),
     })
+}
+
+/// Whether no row comes behind its window: the rows are results of windows, or go by the clock. A table's rows can be
+/// late, and only a grouped window judges them.
+fn never_late(window: &Window, input: &Planned) -> bool {
+    let by_clock = attached_by(&window.input).is_some_and(WindowTvf::by_clock);
+    by_clock || input.branches.iter().all(|branch| branch.table.is_none())
 }

@@ -1,8 +1,9 @@
 //! A grouped window: `GROUP BY window_start, window_end, ...` over a window table function.
 //!
-//! Between the two may stand projections, aliases and filters that do not look at the window. They
-//! are folded into the aggregate's own expressions, so that it reads the function's *input*: a row
-//! of a hopping window is never copied into each of its windows, panes share it.
+//! Between the two may stand projections and aliases. They are folded into the aggregate's own
+//! expressions, so that it reads the function's *input*: a row of a hopping window is never copied
+//! into each of its windows, panes share it. A filter that looks only at what is grouped by, such
+//! as the window's bounds, stands above the results instead: it leaves out whole groups.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,11 +11,11 @@ use std::time::Duration;
 use arrow::datatypes::IntervalMonthDayNano;
 use arrow::datatypes::{DataType, SchemaRef};
 use datafusion::common::tree_node::{Transformed, TreeNode};
-use datafusion::common::{Column, ScalarValue, internal_datafusion_err};
+use datafusion::common::{Column, DFSchema, ScalarValue, internal_datafusion_err};
 use datafusion::error::DataFusionError;
 use datafusion::logical_expr::utils::grouping_set_to_exprlist;
 use datafusion::logical_expr::{
-    Aggregate, Expr, Extension, LogicalPlan, LogicalPlanBuilder, UserDefinedLogicalNode, lit,
+    Aggregate, Expr, Extension, Filter, LogicalPlan, LogicalPlanBuilder, UserDefinedLogicalNode, lit,
 };
 use tidemill_core::{Error, Result};
 use tidemill_runtime::aggregate::Aggregation;
@@ -23,7 +24,7 @@ use tidemill_runtime::engine_error;
 use tidemill_runtime::exchange::Partitioning;
 use tidemill_runtime::graph::{MakeOperator, Stream};
 use tidemill_runtime::metrics::WindowMetrics;
-use tidemill_runtime::operator::Port;
+use tidemill_runtime::operator::{Calc, Port};
 use tidemill_runtime::window::{
     AssignWindows, LateOutput, PreAggregate, SessionAggregate, SessionSpec, TimeColumn, WindowAggregate,
     WindowAssigner, WindowSpec, late_schema,
@@ -69,6 +70,8 @@ struct WindowedAggregate {
     groups: Vec<Group>,
     /// Over the function's input.
     calls: Vec<Expr>,
+    /// Which groups are wanted: conditions over the aggregate's output.
+    conditions: Vec<Expr>,
 }
 
 enum Group {
@@ -157,7 +160,25 @@ impl Planner<'_> {
             planned.late.push((late, late_schema(&columns, &time_type)));
         }
         planned.metrics.push(metrics);
-        Ok(planned.chain(&mut self.graph, &make_calc(in_order)))
+        let planned = planned.chain(&mut self.graph, &make_calc(in_order));
+        self.wanted(planned, &windowed.conditions, aggregate, live)
+    }
+
+    /// The results of those groups that meet all of the conditions.
+    fn wanted(
+        &mut self,
+        mut planned: Planned,
+        conditions: &[Expr],
+        aggregate: &Aggregate,
+        live: &LiveStatement<'_>,
+    ) -> Result<Planned> {
+        let expressions = Expressions { state: self.state, excerpt: &live.statement.excerpt };
+        for condition in conditions {
+            let predicate = expressions.scalar(condition, &aggregate.schema)?;
+            let calc = Calc { predicate: Some(predicate), projection: None };
+            planned = planned.chain(&mut self.graph, &make_calc(calc));
+        }
+        Ok(planned)
     }
 
     /// A window's rows come once: there is no way back for one that was folded and is then updated.
@@ -369,7 +390,9 @@ fn windowed(aggregate: &Aggregate) -> Result<WindowedAggregate> {
     let distinct = grouping_set_to_exprlist(&aggregate.group_expr).map_err(engine_error)?;
     let mut groups: Vec<Expr> = distinct.into_iter().cloned().collect();
     let mut calls = aggregate.aggr_expr.clone();
-    let (window, is_attached) = match fold_down(&aggregate.input, &mut groups, &mut calls)? {
+    let mut conditions = vec![];
+    let below = fold_down(&aggregate.input, &mut groups, &mut calls, &mut conditions, &aggregate.schema)?;
+    let (window, is_attached) = match below {
         Some(window) => (window.clone(), false),
         None => (attached(aggregate, &mut groups, &mut calls).map_err(engine_error)?, true),
     };
@@ -378,12 +401,18 @@ fn windowed(aggregate: &Aggregate) -> Result<WindowedAggregate> {
         return Err(Error::invalid("an aggregate of window_start, window_end or window_time is not supported yet")
             .hint("they are the same for all rows of the window: select them as they are"));
     }
-    Ok(WindowedAggregate { window, attached: is_attached, groups, calls })
+    Ok(WindowedAggregate { window, attached: is_attached, groups, calls, conditions })
 }
 
 /// Goes down to the window function, rewriting the expressions to its columns; `None` where the
-/// rows have their windows from a grouped window below.
-fn fold_down<'a>(plan: &'a LogicalPlan, groups: &mut [Expr], calls: &mut [Expr]) -> Result<Option<&'a WindowTvf>> {
+/// rows have their windows from a grouped window below. Filters on the way become conditions over the `output`.
+fn fold_down<'a>(
+    plan: &'a LogicalPlan,
+    groups: &mut [Expr],
+    calls: &mut [Expr],
+    conditions: &mut Vec<Expr>,
+    output: &DFSchema,
+) -> Result<Option<&'a WindowTvf>> {
     match plan {
         LogicalPlan::Extension(Extension { node }) => match node.as_any().downcast_ref::<WindowTvf>() {
             Some(window) => Ok(Some(window)),
@@ -396,20 +425,51 @@ fn fold_down<'a>(plan: &'a LogicalPlan, groups: &mut [Expr], calls: &mut [Expr])
                 let (qualifier, field) = below.qualified_field(index);
                 Expr::Column(Column::new(qualifier.cloned(), field.name().clone()))
             })?;
-            fold_down(&alias.input, groups, calls)
+            fold_down(&alias.input, groups, calls, conditions, output)
         }
         LogicalPlan::Projection(projection) => {
             replace(groups, calls, plan, |index| unaliased(&projection.expr[index]).clone())?;
-            fold_down(&projection.input, groups, calls)
+            fold_down(&projection.input, groups, calls, conditions, output)
         }
-        LogicalPlan::Filter(filter) if function_below(&filter.input).is_some() => Err(Error::invalid(
-            "a condition between a window function and its GROUP BY is not supported in a live run yet",
-        )
-        .hint(
-            "put it into the function's input, as in TUMBLE((SELECT * FROM t WHERE ...), ...), or around the grouped query",
-        )),
+        LogicalPlan::Filter(filter) if function_below(&filter.input).is_some() => {
+            conditions.push(condition_on_groups(filter, groups, output)?);
+            fold_down(&filter.input, groups, calls, conditions, output)
+        }
         _ => Ok(None),
     }
+}
+
+/// A condition between the window function and the aggregate, with the aggregate's columns in place of those that it
+/// groups by: the optimizer puts conditions on groups there, wherever they are written.
+fn condition_on_groups(filter: &Filter, groups: &[Expr], output: &DFSchema) -> Result<Expr> {
+    let input = filter.input.schema();
+    let index = |expr: &Expr| match unaliased(expr) {
+        Expr::Column(column) => input.index_of_column(column).ok(),
+        _ => None,
+    };
+    let grouped = |expr: &Expr| {
+        let wanted = index(expr)?;
+        let position = groups.iter().position(|group| index(group) == Some(wanted))?;
+        let (qualifier, field) = output.qualified_field(position);
+        Some(Expr::Column(Column::new(qualifier.cloned(), field.name().clone())))
+    };
+    let is_grouped = |column: &Column| grouped(&Expr::Column(column.clone())).is_some();
+    // What has another value for each row can't be asked once for all of a group.
+    if filter.predicate.is_volatile() || !filter.predicate.column_refs().into_iter().all(is_grouped) {
+        return Err(Error::invalid(
+            "a condition between a window function and its GROUP BY is supported in a live run only on columns that \
+             are in the GROUP BY",
+        )
+        .hint(
+            "put it into the function's input, as in TUMBLE((SELECT * FROM t WHERE ...), ...), or around the grouped \
+             query",
+        ));
+    }
+    let replaced = filter.predicate.clone().transform(|expr| match grouped(&expr) {
+        Some(column) => Ok(Transformed::yes(column)),
+        None => Ok(Transformed::no(expr)),
+    });
+    Ok(replaced.map_err(engine_error)?.data)
 }
 
 /// A window over rows that have their windows already: the last moment of each is a pane of its own,

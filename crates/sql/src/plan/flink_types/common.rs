@@ -24,6 +24,52 @@ fn of_two(a: &DataType, b: &DataType) -> Option<DataType> {
     })
 }
 
+/// The type to compare values of these types in, where DataFusion's own choice does not hold them all: it compares a
+/// DOUBLE with a decimal as a decimal, cuts decimals to 38 digits, and takes a DATE to nanoseconds. `None` where its
+/// choice is right, and where the types are not compared.
+pub(super) fn compared_as(types: &[DataType]) -> Option<DataType> {
+    let types: Vec<&DataType> = types.iter().filter(|t| !t.is_null()).collect();
+    if types.iter().all(|t| t.is_numeric()) { numbers_compared_as(&types) } else { times_compared_as(&types) }
+}
+
+fn numbers_compared_as(types: &[&DataType]) -> Option<DataType> {
+    if !types.iter().any(|t| matches!(t, DataType::Decimal128(..))) {
+        return None;
+    }
+    if types.contains(&&DataType::Float64) {
+        return Some(DataType::Float64);
+    }
+    if types.iter().any(|t| t.is_floating()) {
+        return Some(DataType::Float32);
+    }
+    let digits = types.iter().map(|t| digits(t)).collect::<Option<Vec<_>>>()?;
+    let scale = digits.iter().map(|(_, scale)| *scale).max()?;
+    let whole = digits.iter().map(|(precision, scale)| precision - scale).max()?;
+    let precision = whole + scale;
+    if precision <= i16::from(DECIMAL128_MAX_PRECISION) {
+        return None;
+    }
+    // Two decimals of 38 digits have at most 76 together.
+    Some(DataType::Decimal256(u8::try_from(precision).ok()?, i8::try_from(scale).ok()?))
+}
+
+/// A DATE is compared with a TIMESTAMP as the TIMESTAMP of its midnight.
+fn times_compared_as(types: &[&DataType]) -> Option<DataType> {
+    let (dates, timestamps): (Vec<&DataType>, Vec<&DataType>) =
+        types.iter().copied().partition(|t| matches!(t, DataType::Date32));
+    if dates.is_empty() {
+        return None;
+    }
+    let DataType::Timestamp(_, zone) = timestamps.first()? else { return None };
+    timestamps
+        .iter()
+        .try_fold(TimeUnit::Millisecond, |unit, next| match next {
+            DataType::Timestamp(next, other) if other == zone => Some(finer(unit, *next)),
+            _ => None,
+        })
+        .map(|unit| DataType::Timestamp(unit, zone.clone()))
+}
+
 pub(super) fn is_text(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Utf8 | DataType::Utf8View | DataType::LargeUtf8)
 }
@@ -74,4 +120,40 @@ fn rank(integer: &DataType) -> u8 {
 
 fn finer(a: TimeUnit, b: TimeUnit) -> TimeUnit {
     if a > b { a } else { b }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_float_is_compared_with_a_decimal_as_what_it_is() {
+        let decimal = DataType::Decimal128(2, 1);
+        for float in [DataType::Float32, DataType::Float64] {
+            assert_eq!(compared_as(&[float.clone(), decimal.clone()]), Some(float.clone()));
+            assert_eq!(compared_as(&[DataType::Null, decimal.clone(), float.clone()]), Some(float));
+        }
+        assert_eq!(compared_as(&[DataType::Float64, DataType::Int32]), None);
+        assert_eq!(compared_as(&[DataType::Float64, DataType::Utf8View, decimal]), None);
+    }
+
+    #[test]
+    fn decimals_are_compared_with_all_their_digits() {
+        let digits = |precision, scale| DataType::Decimal128(precision, scale);
+        assert_eq!(compared_as(&[digits(10, 2), digits(2, 1)]), None);
+        assert_eq!(compared_as(&[digits(38, 0), digits(2, 1)]), Some(DataType::Decimal256(39, 1)));
+        assert_eq!(compared_as(&[digits(38, 38), DataType::Int64]), Some(DataType::Decimal256(57, 38)));
+        assert_eq!(compared_as(&[digits(38, 0), digits(38, 38)]), Some(DataType::Decimal256(76, 38)));
+    }
+
+    #[test]
+    fn a_date_is_compared_with_a_timestamp_in_its_unit() {
+        let timestamp = |unit| DataType::Timestamp(unit, None);
+        let with_date = |unit| compared_as(&[DataType::Date32, timestamp(unit)]);
+        assert_eq!(with_date(TimeUnit::Second), Some(timestamp(TimeUnit::Millisecond)));
+        assert_eq!(with_date(TimeUnit::Millisecond), Some(timestamp(TimeUnit::Millisecond)));
+        assert_eq!(with_date(TimeUnit::Nanosecond), Some(timestamp(TimeUnit::Nanosecond)));
+        assert_eq!(compared_as(&[DataType::Date32, DataType::Utf8View]), None);
+        assert_eq!(compared_as(&[DataType::Date32, DataType::Date32]), None);
+    }
 }

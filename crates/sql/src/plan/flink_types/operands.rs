@@ -2,11 +2,11 @@
 
 use arrow::datatypes::DataType;
 use datafusion::common::tree_node::Transformed;
-use datafusion::common::{DFSchema, Result};
+use datafusion::common::{DFSchema, Result, ScalarValue};
 use datafusion::logical_expr::expr::{Between, BinaryExpr, Case, InList, ScalarFunction};
-use datafusion::logical_expr::{Expr, ExprSchemable, Operator};
+use datafusion::logical_expr::{Expr, ExprSchemable, Operator, binary_expr, lit};
 
-use super::common::{common_type, is_text};
+use super::common::{common_type, compared_as, is_text};
 use super::{casts, collections, mismatch, patterns};
 use crate::function::{AS_WRITTEN, Arithmetic, BETWEEN_SYMMETRIC, with_types_of_operands};
 use crate::registered::check_arguments;
@@ -25,9 +25,12 @@ pub(super) fn agree(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> 
         Expr::Between(between) => {
             let Between { expr, low, high, .. } = &between;
             let operands = [&**expr, low, high];
-            comparable(&operands, schema)?;
+            let common = comparable(&operands, schema)?;
             collections::refuse_order("BETWEEN compares values that have an order", &operands, schema)?;
-            Ok(Transformed::no(Expr::Between(between)))
+            let Some(common) = common else { return Ok(Transformed::no(Expr::Between(between))) };
+            let Between { expr, negated, low, high } = between;
+            let cast = |expr: Box<Expr>| as_compared(*expr, &common, schema).map(Box::new);
+            Ok(Transformed::yes(Expr::Between(Between::new(cast(expr)?, negated, cast(low)?, cast(high)?))))
         }
         Expr::InList(list) => {
             if let Some(any) = collections::in_list(&list, schema)? {
@@ -35,8 +38,11 @@ pub(super) fn agree(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> 
             }
             let InList { expr, list: values, .. } = &list;
             let all: Vec<&Expr> = std::iter::once(&**expr).chain(values).collect();
-            comparable(&all, schema)?;
-            Ok(Transformed::no(Expr::InList(list)))
+            let Some(common) = comparable(&all, schema)? else { return Ok(Transformed::no(Expr::InList(list))) };
+            let InList { expr, list: values, negated } = list;
+            let expr = Box::new(as_compared(*expr, &common, schema)?);
+            let values = values.into_iter().map(|value| as_compared(value, &common, schema)).collect::<Result<_>>()?;
+            Ok(Transformed::yes(Expr::InList(InList::new(expr, values, negated))))
         }
         other => Ok(Transformed::no(other)),
     }
@@ -67,7 +73,11 @@ fn operator(binary: BinaryExpr, schema: &DFSchema) -> Result<Transformed<Expr>> 
         if let Some(compared) = collections::compared(&binary, schema)? {
             return Ok(Transformed::yes(compared));
         }
-        comparable(&[&binary.left, &binary.right], schema)?;
+        if let Some(common) = comparable(&[&binary.left, &binary.right], schema)? {
+            let (left, right) = (*binary.left, *binary.right);
+            let (left, right) = (as_compared(left, &common, schema)?, as_compared(right, &common, schema)?);
+            return Ok(Transformed::yes(binary_expr(left, binary.op, right)));
+        }
     }
     Ok(Transformed::no(Expr::BinaryExpr(binary)))
 }
@@ -77,9 +87,10 @@ fn compares(op: Operator) -> bool {
     matches!(op, O::Eq | O::NotEq | O::Lt | O::LtEq | O::Gt | O::GtEq | O::IsDistinctFrom | O::IsNotDistinctFrom)
 }
 
-/// A number is compared with numbers alone: a text could be meant as either.
-fn comparable(operands: &[&Expr], schema: &DFSchema) -> Result<()> {
-    let types = operands.iter().map(|operand| operand.get_type(schema)).collect::<Result<Vec<_>>>()?;
+/// A number is compared with numbers alone: a text could be meant as either. Gives the type to compare the operands in,
+/// where DataFusion would compare them in one that does not hold their values.
+fn comparable(operands: &[&Expr], schema: &DFSchema) -> Result<Option<DataType>> {
+    let types = types_of(operands, schema)?;
     let number = types.iter().any(DataType::is_numeric);
     let other = types.iter().any(|t| is_text(t) || matches!(t, DataType::Boolean));
     if number && other {
@@ -90,17 +101,36 @@ fn comparable(operands: &[&Expr], schema: &DFSchema) -> Result<()> {
             "CAST one to the other's type",
         ));
     }
-    Ok(())
+    Ok(compared_as(&types))
+}
+
+fn types_of(operands: &[&Expr], schema: &DFSchema) -> Result<Vec<DataType>> {
+    operands.iter().map(|operand| operand.get_type(schema)).collect()
+}
+
+/// An operand in the type that it is compared in.
+fn as_compared(operand: Expr, to: &DataType, schema: &DFSchema) -> Result<Expr> {
+    let nearest = match &operand {
+        Expr::Literal(value, _) => nearest(value, to),
+        _ => None,
+    };
+    nearest.map_or_else(|| collections::as_type(operand, to, schema), Ok)
+}
+
+/// The FLOAT or DOUBLE that is nearest to a decimal literal: read from its digits it is rounded once, a cast would divide.
+fn nearest(literal: &ScalarValue, to: &DataType) -> Option<Expr> {
+    let ScalarValue::Decimal128(Some(digits), _, scale) = literal else { return None };
+    let digits = format!("{digits}e{}", -i16::from(*scale));
+    match to {
+        DataType::Float64 => digits.parse::<f64>().ok().map(lit),
+        DataType::Float32 => digits.parse::<f32>().ok().map(lit),
+        _ => None,
+    }
 }
 
 /// All results of a CASE have one type.
 fn branches(case: Case, schema: &DFSchema) -> Result<Transformed<Expr>> {
-    let Case { expr, when_then_expr, else_expr } = case;
-    for (when, _) in &when_then_expr {
-        if let Some(expr) = &expr {
-            comparable(&[expr, when], schema)?;
-        }
-    }
+    let Case { expr, when_then_expr, else_expr } = compared_operand(case, schema)?;
     let results: Vec<&Expr> = when_then_expr.iter().map(|(_, then)| &**then).chain(else_expr.as_deref()).collect();
     let common = common_of("the results of a CASE have no type in common", &results, schema)?;
     let cast = |expr: Box<Expr>| collections::as_type(*expr, &common, schema).map(Box::new);
@@ -110,6 +140,41 @@ fn branches(case: Case, schema: &DFSchema) -> Result<Transformed<Expr>> {
     Ok(Transformed::yes(Expr::Case(Case { expr, when_then_expr, else_expr })))
 }
 
+/// A CASE whose operand, where it has one, is compared with the values after WHEN.
+fn compared_operand(case: Case, schema: &DFSchema) -> Result<Case> {
+    let Some(operand) = case.expr.as_deref() else { return Ok(case) };
+    for (when, _) in &case.when_then_expr {
+        comparable(&[operand, when], schema)?;
+    }
+    let compared: Vec<&Expr> =
+        std::iter::once(operand).chain(case.when_then_expr.iter().map(|(when, _)| &**when)).collect();
+    let Some(common) = compared_as(&types_of(&compared, schema)?) else { return Ok(case) };
+    let cast = |expr: Box<Expr>| as_compared(*expr, &common, schema).map(Box::new);
+    let Case { expr, when_then_expr, else_expr } = case;
+    let expr = expr.map(cast).transpose()?;
+    let when_then_expr =
+        when_then_expr.into_iter().map(|(when, then)| Ok((cast(when)?, then))).collect::<Result<_>>()?;
+    Ok(Case { expr, when_then_expr, else_expr })
+}
+
+/// NULLIF compares as `=` does, and its value has the type of the first argument.
+fn null_if(call: ScalarFunction, schema: &DFSchema) -> Result<Transformed<Expr>> {
+    let [value, other] = call.args.as_slice() else { return Ok(Transformed::no(Expr::ScalarFunction(call))) };
+    let Some(common) = compared_as(&types_of(&[value, other], schema)?) else {
+        return Ok(Transformed::no(Expr::ScalarFunction(call)));
+    };
+    let own = value.get_type(schema)?;
+    let other = as_compared(other.clone(), &common, schema)?;
+    if own == common {
+        let args = vec![value.clone(), other];
+        return Ok(Transformed::yes(Expr::ScalarFunction(ScalarFunction { func: call.func, args })));
+    }
+    let equal = binary_expr(as_compared(value.clone(), &common, schema)?, Operator::Eq, other);
+    let null = lit(ScalarValue::try_from(&own)?);
+    let case = Case::new(None, vec![(Box::new(equal), Box::new(null))], Some(Box::new(value.clone())));
+    Ok(Transformed::yes(Expr::Case(case)))
+}
+
 /// The values in the type that they have in common; `what` says that there is none.
 pub(in crate::plan) fn agree_all(what: &str, values: Vec<Expr>, schema: &DFSchema) -> Result<Vec<Expr>> {
     let common = common_of(what, &values.iter().collect::<Vec<_>>(), schema)?;
@@ -117,7 +182,7 @@ pub(in crate::plan) fn agree_all(what: &str, values: Vec<Expr>, schema: &DFSchem
 }
 
 fn common_of(what: &str, values: &[&Expr], schema: &DFSchema) -> Result<DataType> {
-    let types = values.iter().map(|value| value.get_type(schema)).collect::<Result<Vec<_>>>()?;
+    let types = types_of(values, schema)?;
     common_type(&types).ok_or_else(|| mismatch(what, values, schema, "CAST them to one type"))
 }
 
@@ -134,6 +199,9 @@ fn function(mut call: ScalarFunction, schema: &DFSchema) -> Result<Transformed<E
         && let Some(marked) = call.args.pop()
     {
         return Ok(Transformed::yes(marked));
+    }
+    if name == "nullif" {
+        return null_if(call, schema);
     }
     if !matches!(name, "coalesce" | "greatest" | "least" | BETWEEN_SYMMETRIC) {
         return Ok(Transformed::no(Expr::ScalarFunction(call)));

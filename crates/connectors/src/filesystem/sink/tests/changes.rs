@@ -1,5 +1,6 @@
 use super::*;
 
+use arrow::array::ArrayRef;
 use tidemill_core::RowKind::{Insert, UpdateAfter, UpdateBefore};
 
 #[tokio::test]
@@ -22,6 +23,24 @@ async fn a_format_of_changes_says_which_rows_come_and_go() {
     ];
     assert_eq!(lines(folder.path()), expected);
     assert!(files(folder.path(), false)[0].ends_with(".json"));
+}
+
+#[tokio::test]
+async fn null_where_none_may_be_is_an_error_in_a_row_that_comes_and_in_one_that_goes() {
+    for kind in [Insert, UpdateBefore] {
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().join("out");
+        let a = Field::new("a", DataType::Int64, false);
+        let table = table(&out, vec![a], &[], &[("format", "debezium-json")]);
+        let mut sink = FilesystemSinkFactory::new(&table, WriteMode::Append).unwrap().open().unwrap();
+        let column: ArrayRef = Arc::new(Int64Array::from(vec![Some(1), None]));
+        let rows = RecordBatch::try_from_iter_with_nullable([("a", column, true)]).unwrap();
+        let changes = EventBatch { kinds: Some([Insert, kind].into()), ..EventBatch::append(rows) };
+        let error = sink.write(&changes).await.unwrap_err();
+        assert_eq!(error.message(), "the column 'a' is NOT NULL, and a row has NULL there");
+        sink.abort().await.unwrap();
+        assert!(!out.exists());
+    }
 }
 
 #[tokio::test]

@@ -37,6 +37,23 @@ async fn each_partition_has_a_folder_and_its_column_is_not_in_the_file() {
 }
 
 #[tokio::test]
+async fn null_in_a_partition_column_that_is_not_null_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let columns = vec![Field::new("day", DataType::Utf8View, false), Field::new("a", DataType::Int64, true)];
+    let table = table(folder.path(), columns, &["day"], &[]);
+    let mut sink = FilesystemSinkFactory::new(&table, WriteMode::Append).unwrap().open().unwrap();
+    let days: ArrayRef = Arc::new(StringViewArray::from(vec![Some("mon"), None]));
+    let values: ArrayRef = Arc::new(Int64Array::from(vec![1, 2]));
+    let rows = RecordBatch::try_from_iter_with_nullable([("day", days, true), ("a", values, true)]).unwrap();
+    let error = sink.write(&EventBatch::append(rows)).await.unwrap_err();
+    assert_eq!(
+        (error.kind(), error.message()),
+        (ErrorKind::Data, "the column 'day' is NOT NULL, and a row has NULL there")
+    );
+    assert!(error.hint_text().is_some());
+}
+
+#[tokio::test]
 async fn many_partitions_have_few_files_open_and_one_part_each() {
     let folder = tempfile::tempdir().unwrap();
     let mut sink = sink(folder.path(), &[]);

@@ -91,3 +91,30 @@ async fn names_that_are_no_text_are_told_apart() {
     assert_eq!(runs.seen.len(), 2);
     assert!(runs.open(&table, true).await.unwrap().partitions.is_empty());
 }
+
+#[tokio::test]
+async fn a_file_that_fits_a_pattern_in_several_ways_is_read_once_by_one_run_after_the_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    fs::create_dir_all(folder.join("in/deep")).unwrap();
+    write(folder, "deep/a", 0..3);
+    let options = [("format", "json"), ("path", "in/**/*"), ("source.monitor-interval", "5 ms")];
+    let table = table(folder, &options, false, 30);
+    let mut runs = Runs::default();
+    let mut partitions = runs.open(&table, true).await.unwrap().partitions;
+    assert_eq!(names(&partitions), ["in/deep/a"]);
+    runs.read(&mut *partitions[0], Some(1)).await.unwrap();
+
+    write(folder, "deep/b", 3..4);
+    let Opened { mut partitions, discovery } = runs.open(&table, true).await.unwrap();
+    assert_eq!(names(&partitions), ["in/deep/a", "in/deep/b"]);
+    for partition in &mut partitions {
+        runs.read(&mut **partition, None).await.unwrap();
+    }
+    write(folder, "deep/c", 4..5);
+    let mut found = discovery.unwrap().next().await.unwrap();
+    assert_eq!(names(&found), ["in/deep/c"]);
+    runs.read(&mut *found[0], None).await.unwrap();
+    let seen = runs.in_order().into_iter().map(|(_, _, row)| row);
+    assert!(seen.eq((0..5).map(|id| format!("\"x\" {id}"))));
+}

@@ -2,15 +2,11 @@
 
 use std::sync::Arc;
 
-use glob::{MatchOptions, Pattern};
 use object_store::path::{DELIMITER, Path as Key};
 use tidemill_core::{Error, Result};
 
-use crate::filesystem::store::{is_hidden, is_pattern, not_a_pattern};
-
-/// A `*` stands for no part of two names, and for no `.` at the beginning of one: as in local patterns.
-const OPTIONS: MatchOptions =
-    MatchOptions { case_sensitive: true, require_literal_separator: true, require_literal_leading_dot: true };
+use crate::filesystem::store::pattern::PathPattern;
+use crate::filesystem::store::{is_hidden, is_pattern};
 
 /// What stands behind the bucket in a URL.
 #[derive(Debug, Clone)]
@@ -22,11 +18,11 @@ pub(super) struct Named {
     pattern: Option<FolderPattern>,
 }
 
-/// A pattern, and the folder in which all that fits it is.
+/// The folder in which all that fits a pattern is, and what is tested below it.
 #[derive(Debug, Clone)]
 struct FolderPattern {
-    pattern: Pattern,
     folder: Key,
+    below: PathPattern,
 }
 
 impl Named {
@@ -43,10 +39,8 @@ impl Named {
         let pattern = match is_pattern(key) {
             false => None,
             true => {
-                let text = key.strip_suffix(DELIMITER).unwrap_or(key);
-                let pattern = Pattern::new(text).map_err(|e| not_a_pattern(written, &e))?;
-                let literal: Vec<_> = text.split(DELIMITER).take_while(|part| !is_pattern(part)).collect();
-                Some(FolderPattern { pattern, folder: parse(&literal.join(DELIMITER))? })
+                let (folder, below) = PathPattern::parse(written, key)?;
+                Some(FolderPattern { folder: parse(folder)?, below })
             }
         };
         Ok(Self { key: parse(key)?, folder_only: key.is_empty() || key.ends_with(DELIMITER), pattern })
@@ -65,18 +59,17 @@ impl Named {
 
     /// Whether a key of the folder is named, and not hidden.
     pub(super) fn names(&self, key: &Key) -> bool {
-        let below = match &self.pattern {
-            None => key.as_ref().strip_prefix(self.key.as_ref()),
-            Some(FolderPattern { pattern, .. }) => below_match(pattern, key.as_ref()),
-        };
-        below.is_some_and(|below| !below.split(DELIMITER).any(is_hidden))
+        match &self.pattern {
+            None => {
+                let below = key.as_ref().strip_prefix(self.key.as_ref());
+                below.is_some_and(|below| !below.split(DELIMITER).any(is_hidden))
+            }
+            Some(FolderPattern { folder, below }) => {
+                let names: Option<Vec<_>> = key.prefix_match(folder).map(Iterator::collect);
+                names.is_some_and(|names| below.below(&names).is_some())
+            }
+        }
     }
-}
-
-/// What stands behind the shortest beginning of a key that fits: the object itself, or a folder that it is in.
-fn below_match<'k>(pattern: &Pattern, key: &'k str) -> Option<&'k str> {
-    let ends = key.match_indices(DELIMITER).map(|(end, _)| end).chain([key.len()]);
-    ends.map(|end| key.split_at(end)).find(|(begin, _)| pattern.matches_with(begin, OPTIONS)).map(|(_, below)| below)
 }
 
 #[cfg(test)]

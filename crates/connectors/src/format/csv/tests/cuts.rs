@@ -113,6 +113,18 @@ fn comments_before_the_header_stay_with_it() {
 }
 
 #[test]
+fn blank_lines_before_the_header_stay_with_it() {
+    let text = b"\n\r\n\nx,y\n\n1,2\n";
+    for set in [&[("ignore-first-line", "true")][..], &[("ignore-first-line", "true"), ("escape-character", "\\")]] {
+        let options = options(set);
+        for read_bytes in 1..text.len() {
+            assert_eq!(read(text, &options, 2, read_bytes), (vec![(5, "1|2".to_owned())], vec![], 6));
+            assert_eq!(read(b"\nx\ny\n", &options, 1, read_bytes).0, [(1, "x".to_owned()), (2, "y".to_owned())]);
+        }
+    }
+}
+
+#[test]
 fn records_leave_as_soon_as_they_have_arrived() {
     let input = std::io::Read::chain(Cursor::new("a\n\"b"), Cursor::new("\n\"\nc"));
     let cutter = Box::new(CsvCutter::new(&CsvOptions::default()));

@@ -75,11 +75,22 @@ fn the_first_record_of_a_file_may_be_a_header() {
     let commented = &[("ignore-first-line", "true"), ("allow-comments", "true")];
     assert_eq!(three("# \"made\n\r\n  #\nx,y,z\n#\n1,2,3\n", commented), ["1|2|3"]);
     assert!(three("# made\n", commented).is_empty());
-    assert_eq!(three("\n1,2,3\n", header), ["1|2|3"]);
     assert!(three("", header).is_empty());
     assert!(three("\u{feff}", header).is_empty());
     let decoder = CsvDecoder::new(strings(1), &strings(1), options(header)).unwrap();
     assert_eq!(decoder.decode(&Buffer::from(b"1\n".to_vec()), false).unwrap().rows.num_rows(), 1);
+}
+
+#[test]
+fn blank_lines_before_the_header_are_no_header_where_there_are_several_columns() {
+    let header = &[("ignore-first-line", "true")];
+    assert_eq!(three("\n\r\nx,y,z\n1,2,3\n", header), ["1|2|3"]);
+    assert_eq!(three("\u{feff}\nx,y,z\n1,2,3\n", header), ["1|2|3"]);
+    assert!(three("\n\n", header).is_empty());
+    assert_eq!(rows(&strings(1), &options(header), "\nx\n"), ["x"]);
+    let decoded = decode(&strings(2), &options(header), b"\n\nx,y\n1,2\n").unwrap();
+    assert_eq!((decoded.offsets, decoded.offset_count), (Some(vec![3]), 4));
+    assert_eq!(decode(&strings(2), &options(header), b"\n\nx,y\n1\n").unwrap_err().offset, 3);
 }
 
 #[test]

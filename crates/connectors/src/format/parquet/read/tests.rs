@@ -2,16 +2,22 @@ use std::fs::File;
 use std::io::Write;
 use std::sync::Mutex;
 
-use arrow::array::{AsArray, Int32Array, StringViewArray, StructArray};
-use arrow::datatypes::{Field, Fields, Int32Type};
+use arrow::array::{ArrayRef, AsArray, Int32Array, StringViewArray, StructArray};
+use arrow::datatypes::{
+    Field, Fields, Int32Type, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
+};
 use bytes::Bytes;
 use parquet::arrow::ArrowWriter;
+use parquet::data_type::{Int96, Int96Type};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::parser::parse_message_type;
+use tidemill_core::ErrorKind;
 use tidemill_runtime::connector::Options;
 
 use super::*;
 use crate::format::FileWriter;
-use crate::format::parquet::{ParquetOptions, ParquetWriter, RemoteFile};
+use crate::format::parquet::{ParquetOptions, ParquetSample, ParquetWriter, RemoteFile};
 
 fn row(fields: &[(&str, DataType)]) -> SchemaRef {
     let fields: Fields = fields.iter().map(|(name, t)| Field::new(*name, t.clone(), true)).collect();
@@ -189,4 +195,118 @@ async fn what_is_fetched_ahead_counts_as_not_read() {
     again.skip_to(2).unwrap();
     let rows = |chunk: Box<dyn Chunk>| chunk.decode().unwrap().rows;
     assert_eq!(rows(again.next_chunk().await.unwrap().unwrap()), rows(chunks.remove(1)));
+}
+
+/// A file with the columns `schema`, one of `INT96` whose values are so many days and nanoseconds after the beginning
+/// of 1970.
+fn int96(schema: &str, moments: &[(i64, u64)]) -> Vec<u8> {
+    let value = |&(days, nanos): &(i64, u64)| {
+        let julian_day = u32::try_from(days + 2_440_588).unwrap();
+        Int96::from(vec![nanos as u32, (nanos >> 32) as u32, julian_day])
+    };
+    let values: Vec<Int96> = moments.iter().map(value).collect();
+    let schema = Arc::new(parse_message_type(schema).unwrap());
+    let (mut bytes, properties) = (vec![], Arc::new(WriterProperties::builder().build()));
+    let mut writer = SerializedFileWriter::new(&mut bytes, schema, properties).unwrap();
+    let mut row_group = writer.next_row_group().unwrap();
+    let mut column = row_group.next_column().unwrap().unwrap();
+    column.typed::<Int96Type>().write_batch(&values, None, None).unwrap();
+    column.close().unwrap();
+    row_group.close().unwrap();
+    writer.close().unwrap();
+    bytes
+}
+
+const FLAT: &str = "message m { REQUIRED INT96 t; }";
+const NESTED: &str = "message m { REQUIRED GROUP r { REQUIRED INT96 t; } }";
+
+/// The first of January of the year 1, the last microsecond of the year 9999, and a nanosecond before 1970.
+const MOMENTS: [(i64, u64); 3] = [(-719_162, 0), (2_932_896, 86_399_999_999_000), (-1, 86_399_999_999_999)];
+
+fn time(unit: TimeUnit) -> Field {
+    Field::new("t", DataType::Timestamp(unit, None), true)
+}
+
+fn columns(fields: Vec<Field>) -> SchemaRef {
+    Arc::new(Schema::new(fields))
+}
+
+#[tokio::test]
+async fn int96_reaches_as_far_as_the_unit_of_its_column() {
+    let wanted = columns(vec![time(TimeUnit::Millisecond)]);
+    let mut file = ParquetFile::open(local(&int96(FLAT, &MOMENTS)), wanted).unwrap();
+    let rows = rows_of(&mut file).await.remove(0);
+    let millis = rows.column(0).as_primitive::<TimestampMillisecondType>().values().to_vec();
+    assert_eq!(millis, [-62_135_596_800_000, 253_402_300_799_999, -1]);
+
+    let row = DataType::Struct(Fields::from(vec![time(TimeUnit::Microsecond)]));
+    let wanted = columns(vec![Field::new("r", row, true)]);
+    let mut file = ParquetFile::open(local(&int96(NESTED, &MOMENTS)), wanted).unwrap();
+    let rows = rows_of(&mut file).await.remove(0);
+    let micros = rows.column(0).as_struct().column(0).as_primitive::<TimestampMicrosecondType>().values().to_vec();
+    assert_eq!(micros, [-62_135_596_800_000_000, 253_402_300_799_999_999, -1]);
+}
+
+#[test]
+fn int96_that_nobody_has_declared_is_in_microseconds() {
+    let flat = time(TimeUnit::Microsecond).data_type().clone();
+    let nested = DataType::Struct(Fields::from(vec![time(TimeUnit::Microsecond)]));
+    for (schema, expected) in [(FLAT, flat), (NESTED, nested)] {
+        let mut sample = ParquetSample::default();
+        sample.add(&local(&int96(schema, &MOMENTS))).unwrap();
+        assert_eq!(sample.finish().field(0).data_type(), &expected);
+    }
+}
+
+#[tokio::test]
+async fn int96_in_nanoseconds_is_exact_or_an_error_that_names_the_row() {
+    let within = [(-106_751, 0), (106_751, 1), (0, 123_456_789)];
+    let wanted = columns(vec![time(TimeUnit::Nanosecond)]);
+    let mut file = ParquetFile::open(local(&int96(FLAT, &within)), Arc::clone(&wanted)).unwrap();
+    let rows = rows_of(&mut file).await.remove(0);
+    let nanos = rows.column(0).as_primitive::<TimestampNanosecondType>().values().to_vec();
+    assert_eq!(nanos, [-9_223_286_400_000_000_000, 9_223_286_400_000_000_001, 123_456_789]);
+
+    let row = DataType::Struct(Fields::from(vec![time(TimeUnit::Nanosecond)]));
+    for (schema, wanted, name) in [(FLAT, wanted, "t"), (NESTED, columns(vec![Field::new("r", row, true)]), "r")] {
+        let moments = [within[0], MOMENTS[1], MOMENTS[0]];
+        let mut file = ParquetFile::open(local(&int96(schema, &moments)), wanted).unwrap();
+        let fault = file.next_chunk().await.unwrap().unwrap().decode().unwrap_err();
+        let message = format!("the column '{name}' has a time before 1677 or after 2262, which nanoseconds can't tell");
+        assert_eq!((fault.offset, fault.error.kind(), fault.error.message()), (1, ErrorKind::Data, &*message));
+    }
+}
+
+#[tokio::test]
+async fn a_rejected_row_shows_the_time_that_was_out_of_range() {
+    let bytes = int96(FLAT, &[MOMENTS[2], MOMENTS[0]]);
+    let file = ParquetFile::open(local(&bytes), columns(vec![time(TimeUnit::Nanosecond)])).unwrap();
+    let mut file = file.keep_rejected(true);
+    let decoded = file.next_chunk().await.unwrap().unwrap().decode().unwrap();
+    assert_eq!((decoded.rows.num_rows(), decoded.rejected.len()), (1, 1));
+    assert_eq!(decoded.rejected[0].record, br#"{"t":"0001-01-01 00:00:00.000000"}"#);
+}
+
+#[tokio::test]
+async fn rows_with_null_where_none_may_be_are_rejected_if_they_are_kept() {
+    let count: ArrayRef = Arc::new(Int32Array::from(vec![Some(1), None, Some(3), None]));
+    let name: ArrayRef = Arc::new(StringViewArray::from(vec!["a", "b", "c", "d\n"]));
+    let batch = RecordBatch::try_from_iter_with_nullable([("n", count, true), ("s", name, true)]).unwrap();
+    let mut bytes = vec![];
+    let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), None).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    let wanted = columns(vec![Field::new("n", DataType::Int32, false), Field::new("s", DataType::Utf8View, true)]);
+    let open = || ParquetFile::open(local(&bytes), Arc::clone(&wanted)).unwrap();
+
+    let fault = open().next_chunk().await.unwrap().unwrap().decode().unwrap_err();
+    assert_eq!((fault.offset, fault.error.message()), (1, "the column 'n' is NOT NULL, and the row has NULL"));
+
+    let decoded = open().keep_rejected(true).next_chunk().await.unwrap().unwrap().decode().unwrap();
+    assert_eq!(decoded.rows.column(0).as_primitive::<Int32Type>().values().to_vec(), [1, 3]);
+    assert_eq!((decoded.offsets, decoded.offset_count), (Some(vec![0, 2]), 4));
+    let rejected: Vec<_> =
+        decoded.rejected.iter().map(|r| (r.offset, str::from_utf8(&r.record).unwrap(), r.error.message())).collect();
+    let error = "the column 'n' is NOT NULL, and the row has NULL";
+    assert_eq!(rejected, [(1, r#"{"n":null,"s":"b"}"#, error), (3, r#"{"n":null,"s":"d\n"}"#, error)]);
 }

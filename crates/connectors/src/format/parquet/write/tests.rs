@@ -173,6 +173,22 @@ fn rows_that_are_released_are_a_row_group_of_their_own() {
 }
 
 #[test]
+fn memory_is_what_columns_allocate_until_a_file_has_many_row_groups() {
+    let column = Arc::new(Int64Array::from(vec![1])) as ArrayRef;
+    let rows = RecordBatch::try_from_iter([("a", column)]).unwrap();
+    let mut writer = ParquetWriter::new(rows.schema(), &PLAIN).unwrap();
+    let mut bytes = vec![];
+    for _ in 0..EARLY_ROW_GROUPS {
+        writer.write(&rows, None, &mut bytes).unwrap();
+        assert!(writer.memory_bytes() > 10_000 && writer.held_bytes() < 1000, "the table of a dictionary is larger");
+        writer.release(&mut bytes).unwrap();
+        assert_eq!(writer.memory_bytes(), 0);
+    }
+    writer.write(&rows, None, &mut bytes).unwrap();
+    assert_eq!(writer.memory_bytes(), writer.held_bytes());
+}
+
+#[test]
 fn null_in_a_column_that_has_none_is_an_error_that_names_it() {
     let schema = Arc::new(Schema::new(vec![Field::new("a", DataType::Int64, false)]));
     let mut writer = ParquetWriter::new(schema, &PLAIN).unwrap();

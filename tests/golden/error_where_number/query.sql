@@ -1,0 +1,2 @@
+CREATE TABLE t (k STRING, g STRING, v INT) WITH ('connector' = 'filesystem', 'path' = 't.jsonl', 'format' = 'json');
+SELECT v FROM t WHERE v;
