@@ -49,7 +49,9 @@ pub(super) fn run(options: &Options, checkout: &Checkout) -> Result<Vec<String>,
 
 fn build(checkout: &Checkout) -> Result<PathBuf, String> {
     let programs = ["--package", "tidemill-examples", "--bin", PIPELINE, "--bin", BY_HAND];
-    process::cargo(checkout, &[&["build", "--release", "--locked"][..], &programs[..]].concat(), &[])?;
+    // With the binary: so the libraries have one set of features.
+    let both = ["build", "--release", "--locked", "--package", "tidemill-cli", "--bin", "tidemill"];
+    process::cargo(checkout, &[&both[..], &programs[..]].concat(), &[])?;
     release_folder()
 }
 
