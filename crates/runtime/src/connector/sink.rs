@@ -79,7 +79,7 @@ pub trait Sink: Send {
     async fn write(&mut self, batch: &EventBatch) -> Result<()>;
 
     /// Hears how far the statement has come: the results of every window that is complete at `watermark` have been
-    /// written. A batch run says so once, with [`Watermark::MAX`]. A sink that stores rows does not care.
+    /// written. A batch run says so once, with [`Watermark::MAX`], and a live run at its end.
     async fn progress(&mut self, _watermark: Watermark) -> Result<()> {
         Ok(())
     }

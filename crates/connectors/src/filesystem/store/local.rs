@@ -133,7 +133,7 @@ impl Store for LocalStore {
         match decisions(or_current(&root)).unwrap_or_default().first() {
             None => Ok(()),
             Some(decision) => Err(Error::unavailable(format!(
-                "an INSERT OVERWRITE of {} has not come to its end: '{}' is there",
+                "a run that writes to {} has not come to its end: '{}' is there",
                 shown(&root),
                 decision.display()
             ))
