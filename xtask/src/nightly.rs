@@ -8,8 +8,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use crate::checkout::Checkout;
 use crate::{Outcome, process};
 
-/// Twice as many as most properties have otherwise, and eight times as many as the slow ones: all of it takes half an hour or
-/// so on two cores. A night is good for ten times as many.
+/// Twice as many as most properties have otherwise, and eight times as many as the slow ones.
 const CASES: u32 = 512;
 const CRASH_ROUNDS: &str = "200";
 const USAGE: &str = "usage: cargo xtask nightly [--cases N] [--seed N]";
