@@ -229,9 +229,11 @@ fn what_checkpoints_have_cost_is_told_to_scripts() {
     assert_eq!(listed.code, Some(0), "{}", listed.stderr);
     let checkpoints: Vec<Value> = listed.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert!(checkpoints.len() > 3, "{}", listed.stdout);
-    let bytes_of = |file: String| {
-        let file = folder.join("data/checkpoints").join(file);
-        fs::metadata(file).map_or(0, |metadata| metadata.len())
+    // The file of parts has the number of the run before that of the checkpoint.
+    let bytes_of = |end: String| {
+        let checkpoints = folder.join("data/checkpoints");
+        let file = names(&checkpoints).into_iter().find(|name| name.ends_with(&end));
+        file.map_or(0, |file| fs::metadata(checkpoints.join(file)).unwrap().len())
     };
     for checkpoint in &checkpoints {
         let epoch = checkpoint["checkpoint"].as_u64().unwrap();

@@ -1,5 +1,6 @@
 //! Kills a process at a moment that is drawn, and tells by what is left what it was at.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -44,7 +45,7 @@ pub struct Killer {
 struct Seen {
     /// The number of the last checkpoint.
     manifest: Option<u64>,
-    /// The highest number of a file of parts, whole or not.
+    /// The last checkpoint of which there is a file of parts that this process has begun, whole or not.
     parts: Option<u64>,
     /// Files of rows that no reader sees, with when they were written to last.
     hidden: Vec<(PathBuf, SystemTime)>,
@@ -74,7 +75,8 @@ impl Killer {
 
     /// Runs the process, and kills it if it may be and does not end before; then what that has hit.
     pub fn run(&mut self, mut command: Command, job: &Job, may_kill: bool) -> Option<Hit> {
-        let before = Seen::of(job);
+        let left = parts_in(&job.checkpoints());
+        let before = Seen::of(job, &left);
         let moment = may_kill.then(|| self.moment());
         let messages = job.folder().join("stderr");
         let mut process = command
@@ -91,14 +93,14 @@ impl Killer {
                 return None;
             }
             assert!(begun.elapsed() < PATIENCE, "the process is stuck");
-            if moment.is_some_and(|moment| events.come(moment, begun, job)) {
+            if moment.is_some_and(|moment| events.come(moment, begun, job, &left)) {
                 break;
             }
             sleep(Duration::from_micros(if moment.is_some() { 50 } else { 5_000 }));
         }
         process.kill().unwrap();
         process.wait().unwrap();
-        Some(Seen::of(job).hit(&before))
+        Some(Seen::of(job, &left).hit(&before))
     }
 }
 
@@ -111,11 +113,11 @@ struct Events {
 }
 
 impl Events {
-    fn come(&mut self, moment: Moment, begun: Instant, job: &Job) -> bool {
+    fn come(&mut self, moment: Moment, begun: Instant, job: &Job, left: &BTreeSet<String>) -> bool {
         if let Moment::After(time) = moment {
             return begun.elapsed() >= time;
         }
-        let now = numbers(&job.checkpoints());
+        let now = numbers(&job.checkpoints(), left);
         let last = *self.last.get_or_insert(now);
         self.manifests += u64::from(now.0 > last.0);
         self.parts += u64::from(now.1 > last.1);
@@ -128,24 +130,38 @@ impl Events {
     }
 }
 
-/// The highest numbers of a manifest and of a file of parts.
-fn numbers(checkpoints: &Path) -> (Option<u64>, Option<u64>) {
+/// The last ten digits of a number are the checkpoint's; before them a file of parts has the run's.
+const CHECKPOINTS: u64 = 10_000_000_000;
+
+/// The last checkpoints of which there are a manifest and a file of parts, without the files that processes before have
+/// `left`: those of the checkpoint that they were killed at stay until it is written.
+fn numbers(checkpoints: &Path, left: &BTreeSet<String>) -> (Option<u64>, Option<u64>) {
     let (mut manifest, mut parts) = (None, None);
-    for entry in fs::read_dir(checkpoints).into_iter().flatten().flatten() {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let Some(number) = name.split('.').next().and_then(|number| number.parse().ok()) else { continue };
+    for name in names_in(checkpoints) {
+        let number = name.split('.').next().and_then(|number| number.parse::<u64>().ok());
+        let Some(number) = number.map(|number| number % CHECKPOINTS) else { continue };
         if name.ends_with(".manifest") {
             manifest = manifest.max(Some(number));
-        } else if name.contains(".parts") {
+        } else if name.contains(".parts") && !left.contains(&name) {
             parts = parts.max(Some(number));
         }
     }
     (manifest, parts)
 }
 
+/// The names of the files of parts, whole or not.
+fn parts_in(checkpoints: &Path) -> BTreeSet<String> {
+    names_in(checkpoints).filter(|name| name.contains(".parts")).collect()
+}
+
+fn names_in(folder: &Path) -> impl Iterator<Item = String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.file_name().to_string_lossy().into_owned())
+}
+
 impl Seen {
-    fn of(job: &Job) -> Self {
-        let (manifest, parts) = numbers(&job.checkpoints());
+    fn of(job: &Job, left: &BTreeSet<String>) -> Self {
+        let (manifest, parts) = numbers(&job.checkpoints(), left);
         let mut hidden = vec![];
         for table in entries(&job.folder().join("out")) {
             hidden.extend(unseen(&table).into_iter().filter_map(|file| {

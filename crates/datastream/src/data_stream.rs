@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use tidemill_core::Error;
+use tidemill_core::{Error, Result};
 use tidemill_runtime::exchange::Partitioning;
 use tidemill_runtime::graph::Stream;
 
@@ -61,10 +61,34 @@ impl<T: Element> DataStream<T> {
         self.then("map", step::map(f))
     }
 
+    /// As [`DataStream::map`], for what can fail: an error ends the run and names the step, as that of a
+    /// [`KeyedProcessFunction`](crate::KeyedProcessFunction) does. In a batch the part is run again first, up to
+    /// [`Settings::attempts`](crate::Settings::attempts) times.
+    ///
+    /// ```
+    /// use tidemill_datastream::{Environment, Error};
+    ///
+    /// let env = Environment::new();
+    /// let number = |text: &str| text.parse::<u32>().map_err(|e| Error::data(format!("'{text}': {e}")));
+    /// env.from_iter(["7", "seven"]).try_map(number).for_each("numbers", |_| ());
+    /// let error = env.execute_live().unwrap_err();
+    /// assert!(error.message().ends_with("the step 'try map': 'seven': invalid digit found in string"), "{error}");
+    /// ```
+    #[must_use]
+    pub fn try_map<U: Element>(self, f: impl Fn(T) -> Result<U> + Send + Sync + 'static) -> DataStream<U> {
+        self.then("try map", step::try_map(f))
+    }
+
     /// Keeps the elements for which `keep` is true.
     #[must_use]
     pub fn filter(self, keep: impl Fn(&T) -> bool + Send + Sync + 'static) -> Self {
         self.then("filter", step::filter(keep))
+    }
+
+    /// As [`DataStream::filter`], for what can fail: see [`DataStream::try_map`].
+    #[must_use]
+    pub fn try_filter(self, keep: impl Fn(&T) -> Result<bool> + Send + Sync + 'static) -> Self {
+        self.then("try filter", step::try_filter(keep))
     }
 
     /// Makes any number of elements of each.
@@ -76,11 +100,23 @@ impl<T: Element> DataStream<T> {
         self.then("flat map", step::flat_map(f))
     }
 
+    /// As [`DataStream::flat_map`], for what can fail: see [`DataStream::try_map`].
+    #[must_use]
+    pub fn try_flat_map<U: Element, I: IntoIterator<Item = U>>(
+        self,
+        f: impl Fn(T) -> Result<I> + Send + Sync + 'static,
+    ) -> DataStream<U> {
+        self.then("try flat map", step::try_flat_map(f))
+    }
+
     /// Says when elements happened, and how late others may come. It is asked where the source is read, so it comes before
     /// the stream is cloned, keyed or united with another; steps without state may come before.
     #[must_use]
     pub fn assign_timestamps_and_watermarks(self, strategy: WatermarkStrategy<T>) -> Self {
         let Self { env, origin, side_outputs } = self;
+        if let Err(error) = strategy.check() {
+            env.plan(|plan| plan.fail(error));
+        }
         let origin = match origin.into_inner().unwrap_or_else(PoisonError::into_inner) {
             Origin::Source(source) => Origin::Streams(into_graph(&env, source, Some(strategy))),
             other => {

@@ -11,17 +11,21 @@ use tidemill_runtime::clock::SystemClock;
 use tidemill_runtime::graph::JobGraph;
 use tidemill_runtime::job::{self, Durability};
 use tidemill_runtime::metrics::{Metrics, WindowMetrics, count};
-use tidemill_state::DataDir;
 use tidemill_state::checkpoint::{Place, Retention, Savepoint};
+use tidemill_state::{DataDir, SpillFolder};
 use tokio::runtime::{Builder, Handle};
 
 use crate::environment::{Environment, Settings};
+use crate::execute_batch::emptied;
 
 /// How many checkpoints are kept: the last is what a run goes on from.
 const RETENTION: Retention = Retention(1);
 
 /// How long the place of the checkpoints may be silent.
 const CHECKPOINT_TIMEOUT: Duration = Duration::from_secs(600);
+
+/// Where state is put, in the data directory, that a run begins with.
+const TAKEN_UP: &str = "spill";
 
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,9 +54,10 @@ impl Environment {
     /// # Errors
     /// As [`Environment::execute_live`].
     pub async fn run_live(&self, stop: impl Future<Output = ()>) -> Result<Executed> {
-        let graph = self.take_plan()?;
+        let mut graph = self.take_plan()?;
         let settings = self.settings();
         let owned = settings.data_dir.as_deref().map(DataDir::lock).transpose()?;
+        graph.taken_up_from = folder_to_take_up_from(settings)?;
         let durability = durability(&graph, settings).await?;
         let options = job::RunOptions {
             batch_rows: settings.batch_size,
@@ -114,6 +119,17 @@ pub(crate) fn late_elements(metrics: &Metrics) -> BTreeMap<String, u64> {
         windows.iter().map(|of| count(&of.late_rows) + count(&of.no_event_time_rows)).sum()
     };
     metrics.windows.iter().map(|(name, windows)| (name.to_string(), late(windows))).collect()
+}
+
+/// Where keyed state is on a disk there may not be memory for all of it: what a run goes on from is put into files, and from
+/// there part by part to where it was.
+fn folder_to_take_up_from(settings: &Settings) -> Result<Option<SpillFolder>> {
+    match &settings.data_dir {
+        Some(data_dir) if !settings.state_backend.is_memory() => {
+            SpillFolder::within(&emptied(data_dir.join(TAKEN_UP))?).map(Some)
+        }
+        _ => Ok(None),
+    }
 }
 
 async fn durability(graph: &JobGraph, settings: &Settings) -> Result<Option<Durability>> {

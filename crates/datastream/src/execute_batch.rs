@@ -24,18 +24,18 @@ pub struct ExecutedBatch {
     pub stragglers: Vec<Straggler>,
     /// How many bytes between two steps went to disk.
     pub spilled_bytes: u64,
-    /// By the names of windows, joins and queries, how many elements had no time, counted again where a part was run again.
-    /// Nothing is late in a batch.
+    /// By the names of windows, joins and queries, how many elements had no time, each counted once, however often its part
+    /// was run. Nothing is late in a batch.
     pub late_elements: BTreeMap<String, u64>,
 }
 
 /// Where files between two steps are, in the data directory.
 const SHUFFLE: &str = "shuffle";
 
-/// A batch that was killed may have left files there.
-fn emptied(folder: PathBuf) -> Result<PathBuf> {
+/// A run that was killed may have left files there.
+pub(crate) fn emptied(folder: PathBuf) -> Result<PathBuf> {
     let unavailable = |e: io::Error| {
-        Error::unavailable(format!("what an earlier batch has left in '{}' can't be deleted: {e}", folder.display()))
+        Error::unavailable(format!("what an earlier run has left in '{}' can't be deleted: {e}", folder.display()))
             .because(e)
     };
     let found = match fs::read_dir(&folder) {

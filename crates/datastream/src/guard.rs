@@ -28,7 +28,7 @@ pub fn caught<R>(what: impl Display, work: impl FnOnce() -> R) -> Result<R> {
 }
 
 /// The same for work that can fail: its error names the step, too.
-pub(crate) fn in_step(step: &str, work: impl FnOnce() -> Result<()>) -> Result<()> {
+pub(crate) fn in_step<R>(step: &str, work: impl FnOnce() -> Result<R>) -> Result<R> {
     guarded(step, work)?.map_err(|e| e.context(format!("the step '{step}'")))
 }
 

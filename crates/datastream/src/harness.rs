@@ -14,6 +14,7 @@ use tidemill_runtime::operator::{Operator, Output, Port};
 use tidemill_state::{State, StateChanges};
 
 use crate::broadcast::{BroadcastStream, ToAll};
+use crate::connected::Either;
 use crate::data_stream::DataStream;
 use crate::environment::Environment;
 use crate::keyed_stream::KeyedStream;
@@ -89,6 +90,61 @@ where
         snapshot: Snapshot,
     ) -> Result<Self> {
         Self::new(key, step)?.go_on_from(snapshot)
+    }
+}
+
+impl<K, A, B, Out> TestHarness<K, Either<A, B>, Out>
+where
+    K: Serialize + DeserializeOwned + 'static,
+    A: Element + Serialize + DeserializeOwned,
+    B: Element + Serialize + DeserializeOwned,
+    Out: Element,
+{
+    /// Runs what `step` makes of two streams with these keys: what connects them, or joins them. An element is pushed as
+    /// [`Either`] of the two.
+    ///
+    /// ```
+    /// use tidemill_datastream::{Either, EventTime, TestHarness};
+    ///
+    /// # fn main() -> tidemill_datastream::Result<()> {
+    /// let mut harness = TestHarness::connected(
+    ///     |order: &(u32, String)| order.0,
+    ///     |payment: &(u32, u64)| payment.0,
+    ///     |orders, payments| {
+    ///         orders.interval_join(payments, 0..=1_000).apply("paid", |order, payment| (order.1.clone(), payment.1))
+    ///     },
+    /// )?;
+    /// harness.push(Either::First((7, "tea".to_owned())), EventTime(100))?;
+    /// harness.push(Either::Second((7, 250)), EventTime(900))?;
+    /// assert_eq!(harness.take(), [("tea".to_owned(), 250)]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`TestHarness::new`].
+    pub fn connected(
+        first_key: impl Fn(&A) -> K + Send + Sync + 'static,
+        second_key: impl Fn(&B) -> K + Send + Sync + 'static,
+        step: impl FnOnce(KeyedStream<K, A>, KeyedStream<K, B>) -> DataStream<Out>,
+    ) -> Result<Self> {
+        let env = Environment::new();
+        let stream = step(none(&env).key_by(first_key), none(&env).key_by(second_key));
+        let (make, side_outputs) = env.take_step(&stream)?;
+        Self::of(&make, side_outputs)
+    }
+
+    /// As [`TestHarness::connected`], going on from what another has left.
+    ///
+    /// # Errors
+    /// As [`TestHarness::restored`].
+    pub fn restored_connected(
+        first_key: impl Fn(&A) -> K + Send + Sync + 'static,
+        second_key: impl Fn(&B) -> K + Send + Sync + 'static,
+        step: impl FnOnce(KeyedStream<K, A>, KeyedStream<K, B>) -> DataStream<Out>,
+        snapshot: Snapshot,
+    ) -> Result<Self> {
+        Self::connected(first_key, second_key, step)?.go_on_from(snapshot)
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tidemill_core::EventTime;
+use tidemill_core::{Error, EventTime, Result};
 
 /// Says when an element happened.
 type Assigner<T> = Arc<dyn Fn(&T) -> EventTime + Send + Sync>;
@@ -25,6 +25,7 @@ type Assigner<T> = Arc<dyn Fn(&T) -> EventTime + Send + Sync>;
 pub struct WatermarkStrategy<T> {
     behind_ms: i64,
     assigner: Assigner<T>,
+    idle_after: Option<Duration>,
 }
 
 impl WatermarkStrategy<()> {
@@ -43,6 +44,42 @@ impl WatermarkStrategy<()> {
 }
 
 impl<T> WatermarkStrategy<T> {
+    /// A source that has given no element for so long, by the machine's clock, is idle: until it gives one, its watermark
+    /// goes with that of the slowest source that it meets and that is neither idle nor at its end. As Flink's, of the source
+    /// as a whole. What it gives when it wakes is late for what was told without it. By default a source is never idle, and
+    /// all that it meets wait for it.
+    ///
+    /// A batch waits for all of its input. An iterator that waits for its next element keeps the thread that would look at
+    /// the clock, so it is never idle.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use tidemill_datastream::{EventTime, WatermarkStrategy};
+    ///
+    /// let strategy = WatermarkStrategy::for_bounded_out_of_orderness(Duration::from_secs(20))
+    ///     .with_timestamp_assigner(|placed_ms: &i64| EventTime(*placed_ms))
+    ///     .with_idleness(Duration::from_secs(60));
+    /// # let _ = strategy;
+    /// ```
+    #[must_use]
+    pub fn with_idleness(self, idle_after: Duration) -> Self {
+        Self { idle_after: Some(idle_after), ..self }
+    }
+
+    pub(crate) fn idle_after(&self) -> Option<Duration> {
+        self.idle_after
+    }
+
+    /// # Errors
+    /// `Invalid` if a source would always be idle.
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.idle_after.is_some_and(|after| after.is_zero()) {
+            return Err(Error::invalid("a source that is idle after no time at all is not possible")
+                .hint("give with_idleness a time, or leave it out: then a source is never idle"));
+        }
+        Ok(())
+    }
+
     pub(crate) fn time_of(&self, element: &T) -> i64 {
         (self.assigner)(element).0
     }
@@ -55,13 +92,14 @@ impl<T> WatermarkStrategy<T> {
 
 impl<T> Clone for WatermarkStrategy<T> {
     fn clone(&self) -> Self {
-        Self { behind_ms: self.behind_ms, assigner: Arc::clone(&self.assigner) }
+        Self { behind_ms: self.behind_ms, assigner: Arc::clone(&self.assigner), idle_after: self.idle_after }
     }
 }
 
 impl<T> fmt::Debug for WatermarkStrategy<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("WatermarkStrategy").field("behind_ms", &self.behind_ms).finish_non_exhaustive()
+        let mut fields = f.debug_struct("WatermarkStrategy");
+        fields.field("behind_ms", &self.behind_ms).field("idle_after", &self.idle_after).finish_non_exhaustive()
     }
 }
 
@@ -78,6 +116,6 @@ impl WithoutTimestamps {
         self,
         assigner: impl Fn(&T) -> EventTime + Send + Sync + 'static,
     ) -> WatermarkStrategy<T> {
-        WatermarkStrategy { behind_ms: self.behind_ms, assigner: Arc::new(assigner) }
+        WatermarkStrategy { behind_ms: self.behind_ms, assigner: Arc::new(assigner), idle_after: None }
     }
 }

@@ -204,7 +204,7 @@ fn a_result_leaves_when_it_is_there() {
         let released = Arc::new(Semaphore::new(1));
         let env = env(2, 100);
         let release = Arc::clone(&released);
-        let numbers = trickle(&env, 30, released);
+        let numbers = trickle(&env, "trickle", 30, released);
         let results = numbers.async_map("ask", options(ordered, 4), |Number { n }| async move {
             sleep(ms(1)).await;
             Ok(n)

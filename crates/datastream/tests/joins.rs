@@ -17,7 +17,7 @@ use proptest::prelude::*;
 use tidemill_datastream::state::{KeyedState, StateDescriptor, ValueState};
 use tidemill_datastream::{
     Collector, Context, DataStream, Either, Environment, EventTime, KeyedCoProcessFunction, KeyedStream, OutputTag,
-    Result, Settings, StateBackend, WatermarkStrategy, WindowAssigner,
+    Result, Settings, StateBackend, TestHarness, Watermark, WatermarkStrategy, WindowAssigner,
 };
 
 /// Key, time, value.
@@ -126,6 +126,49 @@ proptest! {
         let expected_late: Vec<_> = expected_late.collect();
         prop_assert_eq!(executed.late_elements["pairs"], expected_late.len() as u64);
         prop_assert_eq!(sorted(late.take()), sorted(expected_late));
+    }
+
+    #[test]
+    fn a_join_in_a_harness_goes_on_from_any_snapshot(
+        case in cases(), restored_before in prop::collection::btree_set(0..80_usize, 0..4)
+    ) {
+        let join = |first: KeyedStream<u8, Event>, second: KeyedStream<u8, Event>| {
+            let joined = first.interval_join(second, case.bounds.clone()).side_output_unmatched_first(&FIRST_ALONE);
+            joined.apply("pairs", |a, b| (*a, *b))
+        };
+        let key = |event: &Event| event.0;
+        let mut harness = TestHarness::connected(key, key, join).unwrap();
+        // Those of both come as their values say, with one clock.
+        let mut elements: Vec<(Event, bool)> = case.first.iter().map(|event| (*event, true)).collect();
+        elements.extend(case.second.iter().map(|event| (*event, false)));
+        elements.sort_by_key(|(event, _)| event.2);
+        let (mut watermark, mut first, mut second) = (i64::MIN, vec![], vec![]);
+        let (mut pairs, mut alone) = (vec![], vec![]);
+        for (number, (event, of_first)) in elements.into_iter().enumerate() {
+            if restored_before.contains(&number) {
+                let snapshot = harness.snapshot().unwrap();
+                pairs.extend(harness.take());
+                alone.extend(harness.take_side_output(&FIRST_ALONE).unwrap());
+                harness = TestHarness::restored_connected(key, key, join, snapshot).unwrap();
+                harness.advance_watermark(Watermark(watermark)).unwrap();
+            }
+            if watermark < event.1 {
+                if of_first { first.push(event) } else { second.push(event) }
+            }
+            let element = if of_first { Either::First(event) } else { Either::Second(event) };
+            harness.push(element, EventTime(event.1)).unwrap();
+            watermark = watermark.max(event.1 - case.delay - 1);
+            harness.advance_watermark(Watermark(watermark)).unwrap();
+        }
+        harness.advance_watermark(Watermark::MAX).unwrap();
+        pairs.extend(harness.take());
+        alone.extend(harness.take_side_output(&FIRST_ALONE).unwrap());
+
+        let meets = |a: &Event, b: &Event| a.0 == b.0 && case.bounds.contains(&(b.1 - a.1));
+        let expected = first.iter().flat_map(|a| second.iter().filter(move |b| meets(a, b)).map(|b| (*a, *b)));
+        prop_assert_eq!(sorted(pairs), sorted(expected.collect()));
+        let first_alone = first.iter().filter(|a| !second.iter().any(|b| meets(a, b))).copied();
+        prop_assert_eq!(sorted(alone), sorted(first_alone.collect()));
     }
 
     #[test]

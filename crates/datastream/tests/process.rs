@@ -287,6 +287,32 @@ fn a_run_that_is_stopped_goes_on_from_its_checkpoint() {
     assert_eq!(by_key(told), by_key(expected(&events, 5)));
 }
 
+/// What it goes on from comes through files in the data directory, of which none is left; nor of those of a killed run.
+#[cfg(feature = "rocksdb")]
+#[test]
+fn a_run_with_state_on_a_disk_that_is_stopped_goes_on_from_its_checkpoint() {
+    let dir = tempfile::tempdir().unwrap();
+    let (data_dir, spill) = (dir.path().join("job"), dir.path().join("job/spill"));
+    let events: Vec<Event> = (0..3_000).map(|n| ((n % 11) as u8, n / 3 + (n * 7) % 13, (n * 31) % 101)).collect();
+    let (mut told, mut stops) = (vec![], 0);
+    loop {
+        std::fs::create_dir_all(spill.join("spill-of-a-killed-run")).unwrap();
+        let state_backend = tidemill_datastream::StateBackend::rocksdb(dir.path().join("rocksdb"), 16 << 20);
+        let settings =
+            Settings { parallelism: 2, data_dir: Some(data_dir.clone()), state_backend, ..Settings::default() };
+        let (stopped, some) = run_some(&events, 700, settings).unwrap();
+        told.extend(some);
+        assert_eq!(std::fs::read_dir(&spill).unwrap().count(), 0);
+        if !stopped {
+            break;
+        }
+        stops += 1;
+        assert!(stops < 100, "no run gets on");
+    }
+    assert!(stops > 0, "no run was stopped");
+    assert_eq!(by_key(told), by_key(expected(&events, 5)));
+}
+
 /// A savepoint of what a stopped job has come to.
 fn savepoint(of: &Path, to: &Path) -> Result<()> {
     use tidemill_state::checkpoint::{Place, SavepointWriter};

@@ -3,13 +3,19 @@
 // Helpers of tests fail as tests do.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod trickle;
+
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use tidemill_datastream::state::KeyedState;
 use tidemill_datastream::{
-    Collector, Context, Environment, ErrorKind, EventTime, KeyedProcessFunction, OutputTag, Result, Settings,
-    WatermarkStrategy, WindowAssigner,
+    Collector, Context, DataStream, Environment, Error, ErrorKind, EventTime, KeyedProcessFunction, LateElement,
+    OutputTag, Result, Settings, WatermarkStrategy, WindowAssigner,
 };
+use tokio::sync::Semaphore;
+use tokio::time::sleep;
+use trickle::trickle;
 
 fn env(batch_size: usize) -> Environment {
     Environment::with(Settings { parallelism: 2, batch_size, ..Settings::default() })
@@ -58,7 +64,7 @@ impl KeyedProcessFunction<u32, u32> for Refuses {
 
     fn process_element(&mut self, key: &u32, _: u32, _: &mut Context<'_>, _: &mut Collector<u32>) -> Result<()> {
         match key {
-            3 => Err(tidemill_datastream::Error::data("three is too many")),
+            3 => Err(Error::data("three is too many")),
             5 => panic!("five is right out"),
             _ => Ok(()),
         }
@@ -84,6 +90,57 @@ fn a_step_that_fails_is_named() {
     env.from_iter(vec![1, 0]).map(|n| 10 / n).for_each("nowhere", |_| ());
     let error = env.execute_live().unwrap_err();
     assert!(error.message().contains("the step 'map' panicked: attempt to divide by zero"), "{error}");
+}
+
+/// Refuses seven.
+fn not_seven<T>(number: i64, or: T) -> Result<T> {
+    if number == 7 { Err(Error::unavailable("seven is out")) } else { Ok(or) }
+}
+
+#[test]
+fn steps_that_can_fail_do_what_the_others_do() {
+    for batch_size in [1, 3, 1000] {
+        let env = env(batch_size);
+        let numbers = env
+            .from_iter(0..7i64)
+            .try_map(|n| not_seven(n, n * 10))
+            .assign_timestamps_and_watermarks(strategy())
+            .try_filter(|n| not_seven(*n, n % 20 == 0))
+            .try_flat_map(|n| not_seven(n, [n, n + 21]))
+            .key_by(|n| n % 2)
+            .window(WindowAssigner::tumbling(Duration::from_millis(20)))
+            .reduce("sums", |a, b| a + b)
+            .map(|of| (of.window.start, of.value))
+            .collect();
+        env.execute_live().unwrap();
+        let mut numbers = numbers.take();
+        numbers.sort_unstable();
+        let expected = [0, 20, 40, 60].iter().flat_map(|&n| [(n, n), (n, n + 21)]);
+        assert_eq!(numbers, expected.collect::<Vec<_>>(), "each has the time of what it was made of");
+    }
+}
+
+#[test]
+fn an_error_of_a_step_without_state_ends_the_run_and_names_the_step() {
+    type Program = fn(DataStream<i64>) -> DataStream<i64>;
+    let programs: [(&str, Program); 3] = [
+        ("try map", |numbers| numbers.try_map(|n| not_seven(n, n))),
+        ("try filter", |numbers| numbers.try_filter(|n| not_seven(*n, true))),
+        ("try flat map", |numbers| numbers.try_flat_map(|n| not_seven(n, Some(n)))),
+    ];
+    for (name, program) in programs {
+        for behind_a_key in [false, true] {
+            let env = env(3);
+            let mut numbers = env.from_iter(0..10i64);
+            if behind_a_key {
+                numbers = numbers.key_by(|n| n % 3).reduce("latest", |_, n| n);
+            }
+            program(numbers).for_each("nowhere", |_| ());
+            let error = env.execute_live().unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
+            assert!(error.message().ends_with(&format!("the step '{name}': seven is out")), "{error}");
+        }
+    }
 }
 
 #[test]
@@ -136,16 +193,21 @@ fn what_can_not_be_run_is_refused_before_it_runs() {
     assert_eq!(message, "streams of two environments meet");
     let message = refused(|env| {
         let keyed = env.from_iter(vec![1_i64]).assign_timestamps_and_watermarks(strategy()).key_by(|n| *n);
-        let window = WindowAssigner::tumbling(std::time::Duration::ZERO);
+        let window = WindowAssigner::tumbling(Duration::ZERO);
         keyed.window(window).reduce("nothing", |a, _| a).for_each("nowhere", |_| ());
     });
     assert_eq!(message, "the step 'nothing': a window of 0 ms is not possible");
     let message = refused(|env| {
         let keyed = env.from_iter(vec![1_i64]).key_by(|n| *n);
-        let window = WindowAssigner::tumbling(std::time::Duration::from_secs(1));
+        let window = WindowAssigner::tumbling(Duration::from_secs(1));
         keyed.window(window).reduce("sums", |a, b| a + b).for_each("nowhere", |_| ());
     });
     assert_eq!(message, "the step 'sums' goes by event time, and its elements have none");
+    let message = refused(|env| {
+        let strategy = strategy().with_idleness(Duration::ZERO);
+        env.from_iter(vec![1_i64]).assign_timestamps_and_watermarks(strategy).for_each("nowhere", |_| ());
+    });
+    assert_eq!(message, "a source that is idle after no time at all is not possible");
     let message = refused(|env| {
         let (timed, untimed) =
             (env.from_iter(vec![1_i64]).assign_timestamps_and_watermarks(strategy()), env.from_iter(vec![2]));
@@ -172,4 +234,50 @@ async fn within_an_async_function_a_run_is_awaited() {
     assert_eq!(env.execute_live().unwrap_err().hint_text(), Some("await run_live there"));
     env.run_live(std::future::pending()).await.unwrap();
     assert_eq!(all.take(), [0, 1, 2]);
+}
+
+/// What a function is called with, and the function.
+fn noted<T: Clone + Send + 'static>() -> (Arc<Mutex<Vec<T>>>, impl FnMut(&T) + Send + 'static) {
+    let seen = Arc::new(Mutex::new(vec![]));
+    let by_function = Arc::clone(&seen);
+    (seen, move |element: &T| by_function.lock().unwrap().push(element.clone()))
+}
+
+async fn until_seen<T>(seen: &Mutex<Vec<T>>) {
+    while seen.lock().unwrap().is_empty() {
+        sleep(Duration::from_millis(1)).await;
+    }
+}
+
+#[tokio::test]
+async fn a_source_that_is_idle_holds_no_window_up_and_is_late_for_it_when_it_wakes() {
+    const LATE: OutputTag<LateElement<i64>> = OutputTag::new("late");
+    let env = env(10);
+    let numbers = |name, count, released: &Arc<Semaphore>, strategy| {
+        let numbers = trickle(&env, name, count, Arc::clone(released));
+        numbers.map(|number| number.n).assign_timestamps_and_watermarks(strategy)
+    };
+    // The last number of the steady source waits until all else is done: it is not at its end before.
+    let (steady, silent) = (Arc::new(Semaphore::new(4)), Arc::new(Semaphore::new(0)));
+    let idle = numbers("silent", 1, &silent, strategy().with_idleness(Duration::from_millis(20)));
+    let sums = numbers("steady", 5, &steady, strategy())
+        .union([idle])
+        .key_by(|_| 0u8)
+        .window(WindowAssigner::tumbling(Duration::from_millis(2)))
+        .side_output_late_data(&LATE)
+        .reduce("sums", |a, b| a + b);
+    let ((late, note_late), (told, note_told)) = (noted(), noted());
+    sums.side_output(&LATE).map(|late| late.element).for_each("late", note_late);
+    sums.map(|of| (of.window.start, of.value)).for_each("told", note_told);
+
+    let wakes_and_ends = async {
+        until_seen(&told).await;
+        silent.add_permits(1);
+        until_seen(&late).await;
+        steady.add_permits(1);
+    };
+    let (executed, ()) = tokio::join!(env.run_live(std::future::pending()), wakes_and_ends);
+    assert_eq!(executed.unwrap().late_elements["sums"], 1);
+    assert_eq!(*told.lock().unwrap(), [(0, 1), (2, 5), (4, 4)]);
+    assert_eq!(*late.lock().unwrap(), [0]);
 }

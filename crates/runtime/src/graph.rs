@@ -17,10 +17,12 @@ mod words;
 use std::collections::BTreeSet;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
+use std::time::Duration;
 
 use arrow::datatypes::SchemaRef;
 use datafusion::physical_expr::PhysicalExpr;
 use tidemill_core::{Elements, EventTimes, Result};
+use tidemill_state::SpillFolder;
 
 use crate::connector::{Decoded, Guarantee, SinkFactory, Source};
 use crate::exchange::Partitioning;
@@ -63,6 +65,11 @@ impl SourceSpec {
     pub(crate) fn has_event_time(&self) -> bool {
         self.event_time.is_some() || self.program.as_ref().is_some_and(|program| program.has_event_time())
     }
+
+    /// How long it must give nothing before those that it meets go on without it, if a program says so.
+    pub(crate) fn idle_after(&self) -> Option<Duration> {
+        self.program.as_ref().and_then(|program| program.idle_after())
+    }
 }
 
 /// The first steps of a program, which are taken where rows are decoded: so the watermark of an element follows from those
@@ -73,6 +80,9 @@ impl SourceSpec {
 pub trait SourceProgram: Send + Sync {
     /// Whether its elements have event time.
     fn has_event_time(&self) -> bool;
+
+    /// How long the source must give nothing before those that it meets go on without it; `None`: as the run says.
+    fn idle_after(&self) -> Option<Duration>;
 
     /// The elements that are made of a chunk, in the order of its rows: any number of each.
     ///
@@ -197,6 +207,9 @@ pub struct JobGraph {
     /// What becomes of keyed state for which there is no memory: it is kept key group by key group then, so that it can be
     /// spilled, and what checkpoints hold of it is another form. `None`: it stays in memory.
     pub spill: Option<Spill>,
+    /// Where state is put that a run begins with, until its operators have taken it up, if there may not be memory for it:
+    /// they read it part by part. With `spill` that is its folder. `None`: in memory.
+    pub taken_up_from: Option<SpillFolder>,
     /// The counters that the job's operators keep.
     pub metrics: Metrics,
 }
@@ -205,7 +218,12 @@ impl JobGraph {
     /// An empty graph whose tasks have `parallelism` subtasks (sinks have one).
     #[must_use]
     pub fn new(parallelism: usize) -> Self {
-        Self { tasks: vec![], parallelism, spill: None, metrics: Metrics::default() }
+        Self { tasks: vec![], parallelism, spill: None, taken_up_from: None, metrics: Metrics::default() }
+    }
+
+    /// The folder for state that a run begins with, if that is not to be in memory.
+    pub(crate) fn folder_to_take_up_from(&self) -> Option<&SpillFolder> {
+        self.spill.as_ref().map(|spill| &spill.folder).or(self.taken_up_from.as_ref())
     }
 
     /// Reads a table.
@@ -298,6 +316,11 @@ impl JobGraph {
     /// A table that has no end.
     pub(crate) fn unbounded_source(&self) -> Option<&str> {
         self.sources().find(|(spec, _)| !spec.source.bounded()).map(|(spec, _)| &*spec.table)
+    }
+
+    /// Whether a program says of a source when it is idle.
+    pub(crate) fn some_source_idles(&self) -> bool {
+        self.sources().any(|(spec, _)| spec.idle_after().is_some())
     }
 
     /// The sinks whose rows come again where a run fails and another goes on.

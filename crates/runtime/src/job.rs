@@ -38,7 +38,8 @@ pub struct RunOptions {
     pub epoch_interval: Option<Duration>,
     /// Whether sources that can grow are followed; else the input is what is there at the start.
     pub follow: bool,
-    /// How long a source must give nothing before those that it meets go on without it; `None`: they wait.
+    /// How long a source must give nothing before those that it meets go on without it, where its program does not say;
+    /// `None`: they wait.
     pub idle_timeout: Option<Duration>,
     /// Who hears of a watermark that stands still while windows wait for it; `None`: nobody.
     pub stalls: Option<StallListener>,

@@ -1,10 +1,15 @@
 //! Counters that add up: what was read, what was late and why.
 
+mod counter;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use tidemill_core::EventTime;
+
+pub use counter::Counter;
+pub(crate) use counter::{Tally, tallied};
 
 /// Why a row missed a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -41,13 +46,13 @@ impl LateReason {
 #[derive(Debug, Default)]
 pub struct WindowMetrics {
     /// Rows that reached the operator.
-    pub rows: AtomicU64,
+    pub rows: Counter,
     /// Rows that missed at least one window because they were late.
-    pub late_rows: AtomicU64,
+    pub late_rows: Counter,
     /// Rows whose time is NULL or impossible.
-    pub no_event_time_rows: AtomicU64,
+    pub no_event_time_rows: Counter,
     /// Rows whose time is further ahead than their table's rows can be.
-    pub future_rows: AtomicU64,
+    pub future_rows: Counter,
     /// By how much longer the watermark's delay would have to be for late rows to be in time.
     pub missing_delay: DelayHistogram,
 }
@@ -60,7 +65,7 @@ impl WindowMetrics {
     }
 }
 
-/// How often each delay occurred, to the next power of two of milliseconds.
+/// How often each delay occurred, to the next power of two of milliseconds. It is not tallied: in a batch nothing is late.
 #[derive(Debug)]
 pub struct DelayHistogram([AtomicU64; 64]);
 
@@ -82,7 +87,7 @@ impl DelayHistogram {
     pub fn exceeded_by_at_most(&self, rows: u64) -> u64 {
         let mut exceeding = 0;
         for bits in (0..64u32).rev() {
-            exceeding += count(&self.0[bits as usize]);
+            exceeding += self.0[bits as usize].load(Relaxed);
             if exceeding > rows {
                 return 1u64.checked_shl(bits).unwrap_or(u64::MAX);
             }
@@ -95,9 +100,9 @@ impl DelayHistogram {
 #[derive(Debug, Default)]
 pub struct SourceMetrics {
     /// Rows decoded.
-    pub rows: AtomicU64,
+    pub rows: Counter,
     /// Rows that could not be decoded, and were kept.
-    pub rejected: AtomicU64,
+    pub rejected: Counter,
 }
 
 /// The counters of one run, by name.
@@ -111,13 +116,13 @@ pub struct Metrics {
 
 /// Reads a counter.
 #[must_use]
-pub fn count(counter: &AtomicU64) -> u64 {
-    counter.load(Relaxed)
+pub fn count(counter: &Counter) -> u64 {
+    counter.get()
 }
 
 /// Adds to a counter.
-pub(crate) fn add(counter: &AtomicU64, rows: usize) {
-    counter.fetch_add(rows as u64, Relaxed);
+pub(crate) fn add(counter: &Counter, rows: usize) {
+    counter.add(rows as u64);
 }
 
 #[cfg(test)]

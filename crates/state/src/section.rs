@@ -249,9 +249,15 @@ impl State {
     /// # Errors
     /// If they are in a file that can't be read.
     pub fn take_all(&mut self, name: &str) -> Result<Vec<(i64, Vec<RecordBatch>)>> {
-        let taken = self.sections.extract_if(.., |section, _| section.name == name);
         let read = |rows: Vec<Rows>| rows.into_iter().map(Rows::read).collect::<Result<_>>();
-        taken.map(|(section, rows)| Ok((section.number, read(rows)?))).collect()
+        self.take_all_rows(name).map(|(number, rows)| Ok((number, read(rows)?))).collect()
+    }
+
+    /// Takes out the sections called `name`, by their numbers, each when it is asked for, and reads none: so nobody has to
+    /// have the rows of two in memory.
+    pub fn take_all_rows(&mut self, name: &str) -> impl Iterator<Item = (i64, Vec<Rows>)> {
+        let taken = self.sections.extract_if(.., move |section, _| section.name == name);
+        taken.map(|(section, rows)| (section.number, rows))
     }
 
     /// Takes out the sections that [`StateChanges::under`] has put under `prefix`, as they were called before.

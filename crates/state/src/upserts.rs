@@ -6,22 +6,23 @@
 //! ```
 //!
 //! The batch says in the metadata of its schema how late it was when it was made. What had expired by then is left out
-//! when parts are made one: nothing that reads the state later can still see it.
+//! when parts are made fewer ([`merge`]): nothing that reads the state later can still see it.
 
-use std::collections::{BTreeMap, HashMap};
+mod merge;
+
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, BinaryArray, BinaryBuilder, RecordBatch};
+use arrow::array::{Array, ArrayBuilder, ArrayRef, AsArray, BinaryArray, BinaryBuilder, RecordBatch};
 use arrow::datatypes::{DataType, Field, Schema};
 use tidemill_core::{Error, Result};
 
 use crate::backend::{Clocks, Entry, expiry};
 
+pub(crate) use merge::{Merge, Step};
+
 const PROCESSING_MS: &str = "processing_ms";
 const EVENT_MS: &str = "event_ms";
-
-/// A column has no more bytes, by far: its offsets are 32 bits wide.
-const COLUMN_BYTES_MAX: usize = 1 << 30;
 
 /// A batch of rows that is being made.
 #[derive(Debug, Default)]
@@ -56,6 +57,10 @@ impl UpsertsBuilder {
         self.keys.values_slice().len() + self.values.values_slice().len()
     }
 
+    fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
     /// The batch; the builder is empty then. Made when it was as late as these clocks say.
     ///
     /// # Errors
@@ -77,17 +82,21 @@ impl UpsertsBuilder {
 /// # Errors
 /// `Data` if the batch has other columns.
 pub fn rows(batch: &RecordBatch) -> Result<impl Iterator<Item = Result<(&[u8], Option<Entry>)>>> {
-    let rows = stored_rows(batch)?;
-    Ok(rows.map(|(key, stored)| Ok((key, stored.map(expiry::decode).transpose()?))))
+    let (keys, values) = columns(batch)?;
+    let entry = move |row: usize| stored(values, row).map(expiry::decode).transpose();
+    Ok((0..batch.num_rows()).map(move |row| Ok((keys.value(row), entry(row)?))))
 }
 
-fn stored_rows(batch: &RecordBatch) -> Result<impl Iterator<Item = (&[u8], Option<&[u8]>)>> {
+fn columns(batch: &RecordBatch) -> Result<(&BinaryArray, &BinaryArray)> {
     let column = |index: usize| batch.columns().get(index).and_then(|column| column.as_binary_opt::<i32>());
-    let (keys, values): (&BinaryArray, &BinaryArray) = match (column(0), column(1)) {
-        (Some(keys), Some(values)) if keys.null_count() == 0 => (keys, values),
-        _ => return Err(Error::data("a key-value part of the state has other columns than a key and a value")),
-    };
-    Ok((0..batch.num_rows()).map(|row| (keys.value(row), values.is_valid(row).then(|| values.value(row)))))
+    match (column(0), column(1)) {
+        (Some(keys), Some(values)) if keys.null_count() == 0 => Ok((keys, values)),
+        _ => Err(Error::data("a key-value part of the state has other columns than a key and a value")),
+    }
+}
+
+fn stored(values: &BinaryArray, row: usize) -> Option<&[u8]> {
+    values.is_valid(row).then(|| values.value(row))
 }
 
 /// How late it was when the batch was made.
@@ -95,32 +104,3 @@ fn clocks(batch: &RecordBatch) -> Clocks {
     let clock = |name| batch.schema_ref().metadata().get(name).and_then(|ms| ms.parse().ok()).unwrap_or(i64::MIN);
     Clocks { processing_ms: clock(PROCESSING_MS), event_ms: clock(EVENT_MS) }
 }
-
-/// One batch that says what all say, one after the other: of each key the last row. Where nothing stands before them
-/// (`whole`), what was deleted or has expired by the last batch's clocks needs no row. `None` if it would be too large.
-///
-/// # Errors
-/// `Data` if a batch has other columns.
-pub(crate) fn compact(batches: &[RecordBatch], whole: bool) -> Result<Option<RecordBatch>> {
-    let clocks = batches.last().map_or(Clocks::START, clocks);
-    let mut last: BTreeMap<&[u8], Option<&[u8]>> = BTreeMap::new();
-    for batch in batches {
-        last.extend(stored_rows(batch)?);
-    }
-    if whole {
-        let expired = |stored| expiry::decode_expiry(stored).is_some_and(|(expiry, _)| expiry.past(clocks));
-        last.retain(|_, stored| stored.is_some_and(|stored| !expired(stored)));
-    }
-    let bytes: usize = last.iter().map(|(key, stored)| key.len() + stored.map_or(0, <[u8]>::len)).sum();
-    if bytes > COLUMN_BYTES_MAX {
-        return Ok(None);
-    }
-    let mut builder = UpsertsBuilder::default();
-    for (key, stored) in last {
-        builder.push_stored(key, stored)?;
-    }
-    builder.finish(clocks).map(Some)
-}
-
-#[cfg(test)]
-mod tests;

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -185,7 +184,7 @@ where
     ) -> Result<()> {
         let (time, row_watermark) = (context.time, context.row_watermark);
         if row_watermark >= time {
-            self.options.metrics.late_rows.fetch_add(1, Ordering::Relaxed);
+            self.options.metrics.late_rows.add(1);
             return match &self.options.late {
                 Some(late) => context.output(late, value),
                 None => Ok(()),

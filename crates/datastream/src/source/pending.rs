@@ -2,6 +2,7 @@
 //! watermark follows from those before it in its partition, whoever reads them.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use arrow::datatypes::SchemaRef;
 use tidemill_core::{Elements, EventTimes, Result};
@@ -9,7 +10,7 @@ use tidemill_runtime::connector::{Decoded, Source};
 use tidemill_runtime::graph::{ElementTimes, SourceElements, SourceProgram, SourceSpec};
 
 use crate::WatermarkStrategy;
-use crate::guard::guarded;
+use crate::guard::{guarded, in_step};
 use crate::step::Step;
 use crate::timed::{Batch, Element, Timed};
 
@@ -41,7 +42,7 @@ impl<T: Element> PendingSource<T> {
         let Self { make, source, columns, one_partition, name: of_source } = self;
         let make = move |decoded| {
             let batch = Batch { elements: make(decoded)?, watermarks: vec![] };
-            Ok(guarded(name, || step(batch))?.elements)
+            Ok(in_step(name, || step(batch))?.elements)
         };
         PendingSource { name: of_source, source, columns, one_partition, make: Arc::new(make) }
     }
@@ -76,6 +77,10 @@ struct Program<T> {
 impl<T: Element> SourceProgram for Program<T> {
     fn has_event_time(&self) -> bool {
         self.strategy.is_some()
+    }
+
+    fn idle_after(&self) -> Option<Duration> {
+        self.strategy.as_ref().and_then(WatermarkStrategy::idle_after)
     }
 
     fn elements(&self, decoded: Decoded) -> Result<SourceElements> {

@@ -1,7 +1,6 @@
 //! Windows as a function with state and timers: a namespace a window, a timer where it is forgotten, and those of its trigger.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -226,7 +225,7 @@ where
             return Ok(());
         }
         let counter = if no_time { &self.metrics.no_event_time_rows } else { &self.metrics.late_rows };
-        counter.fetch_add(1, Ordering::Relaxed);
+        counter.add(1);
         if let (Some(late), Some(element)) = (&self.options.late, value) {
             context.output(late, LateElement { element, missed })?;
         }

@@ -1,7 +1,9 @@
 //! Where a batch and a live run could part: what touches, what comes at the end of time, and sources that are slow or panic.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use proptest::prelude::*;
@@ -12,6 +14,7 @@ use tidemill_datastream::{
 };
 
 use crate::flaky_source::{FlakySource, number_column};
+use crate::shuffle_files;
 
 const GAP: i64 = 10;
 
@@ -102,6 +105,70 @@ fn what_comes_at_the_end_of_time_is_not_late_for_what_comes_behind() {
     let expected = (vec![4_950], BTreeMap::from([("total".to_owned(), 0)]));
     assert_eq!(run(false), expected);
     assert_eq!(run(true), expected);
+}
+
+/// Key and time of a hundred events; forty have no time, eight of each key.
+fn some_without_time() -> Vec<(u8, i64)> {
+    (0..100i64).map(|number| ((number % 5) as u8, if number % 30 < 10 { i64::MAX } else { number })).collect()
+}
+
+fn timed() -> WatermarkStrategy<(u8, i64)> {
+    WatermarkStrategy::for_monotonous_timestamps().with_timestamp_assigner(|event: &(u8, i64)| EventTime(event.1))
+}
+
+#[test]
+fn what_failed_attempts_have_counted_does_not_count() {
+    let env = Environment::with(Settings { batch_size: 4, ..Settings::default() });
+    let calls = Arc::new(AtomicUsize::new(0));
+    let last = env
+        .from_iter(some_without_time())
+        .assign_timestamps_and_watermarks(timed())
+        .key_by(|event| event.0)
+        .window(WindowAssigner::tumbling(Duration::from_millis(10)))
+        .reduce("last", move |a, b| {
+            // Those of the key that have no time have come by then.
+            assert!(calls.fetch_add(1, Ordering::Relaxed) >= 3, "drawn to fail");
+            (a.0, a.1.max(b.1))
+        })
+        .collect();
+    let executed = env.execute_batch().unwrap();
+    assert_eq!(executed.re_executed.len(), 3);
+    assert_eq!(last.take().len(), 30);
+    assert_eq!(executed.late_elements["last"], 40);
+}
+
+#[test]
+fn what_is_made_again_is_not_counted_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let data_dir = folder.path().to_owned();
+    let settings =
+        Settings { data_dir: Some(data_dir.clone()), shuffle_memory: 0, parallelism: 1, ..Settings::default() };
+    let env = Environment::with(settings);
+    let calls = AtomicUsize::new(0);
+    let counts = env
+        .from_iter(some_without_time())
+        .assign_timestamps_and_watermarks(timed())
+        .key_by(|event| event.0)
+        .window(WindowAssigner::tumbling(Duration::from_millis(10)))
+        .reduce("first", |first, _| first)
+        .map(|of| (of.key, 1))
+        .key_by(|of| of.0)
+        .window(WindowAssigner::global())
+        .reduce("counts", |a, b| (a.0, a.1 + b.1))
+        .map(move |of| {
+            // When the first bucket is done, all is lost that the others would read.
+            if calls.fetch_add(1, Ordering::Relaxed) == 0 {
+                shuffle_files(&data_dir).iter().for_each(|file| fs::remove_file(file).unwrap());
+            }
+            of.value
+        })
+        .collect();
+    let executed = env.execute_batch().unwrap();
+    let mut counts = counts.take();
+    counts.sort_unstable();
+    assert_eq!(counts, (0..5u8).map(|key| (key, 6)).collect::<Vec<_>>());
+    assert!(executed.re_executed.iter().any(|again| &*again.task == "first"), "{:?}", executed.re_executed);
+    assert_eq!(executed.late_elements, BTreeMap::from([("counts".to_owned(), 0), ("first".to_owned(), 40)]));
 }
 
 #[test]

@@ -265,6 +265,28 @@ fn what_is_lost_is_made_again_and_nothing_else() {
 }
 
 #[test]
+fn a_part_whose_step_gives_an_error_is_run_again() {
+    let env = Environment::with(Settings { batch_size: 10, ..Settings::default() });
+    let (before, behind) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let fails = |calls: &AtomicUsize| calls.fetch_add(1, Ordering::Relaxed) < 2;
+    let sums = env
+        .from_iter(0..100i64)
+        .try_map(move |n| if n == 50 && fails(&before) { Err(Error::unavailable("no answer")) } else { Ok(n) })
+        .key_by(|n| n % 3)
+        .window(WindowAssigner::global())
+        .reduce("sums", |a, b| a + b)
+        .try_flat_map(move |of| if fails(&behind) { Err(Error::data("not yet")) } else { Ok([of.value]) })
+        .collect();
+    let executed = env.execute_batch().unwrap();
+    let errors: Vec<_> = executed.re_executed.iter().map(|again| again.error.message()).collect();
+    let (map, flat_map) = ("elements: the step 'try map': no answer", "the step 'try flat map': not yet");
+    assert_eq!(errors, [map, map, flat_map, flat_map]);
+    let mut sums = sums.take();
+    sums.sort_unstable();
+    assert_eq!(sums, [1617, 1650, 1683]);
+}
+
+#[test]
 fn a_step_that_always_fails_ends_the_run_after_its_attempts() {
     let calls = Arc::new(AtomicUsize::new(0));
     let env = Environment::with(Settings { attempts: 3, parallelism: 1, ..Settings::default() });

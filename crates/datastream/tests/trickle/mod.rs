@@ -17,9 +17,9 @@ pub struct Number {
 }
 
 /// The numbers from 0, each when there is a permit for it.
-pub fn trickle(env: &Environment, count: i64, released: Arc<Semaphore>) -> DataStream<Number> {
+pub fn trickle(env: &Environment, name: &str, count: i64, released: Arc<Semaphore>) -> DataStream<Number> {
     let columns = Arc::new(Schema::new(vec![Field::new("n", DataType::Int64, false)]));
-    env.from_source("trickle", Arc::new(Trickle { count, released }), columns)
+    env.from_source(name, Arc::new(Trickle { count, released }), columns)
 }
 
 #[derive(Clone)]

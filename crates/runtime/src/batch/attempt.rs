@@ -51,12 +51,12 @@ pub(super) async fn attempt(
     let mut work = Work { chain, setting };
     let slots = match (input, &task.head) {
         (Input::Read(split), Head::Source(spec, metrics)) => {
-            work.chunks(split, spec, Some(metrics)).await?;
+            work.chunks(split, spec, metrics).await?;
             1
         }
-        (Input::ReadAgain(place), Head::Source(spec, _)) => {
+        (Input::ReadAgain(place), Head::Source(spec, metrics)) => {
             let split = place.read(spec, setting.batch_rows).await?;
-            work.chunks(split, spec, None).await?;
+            work.chunks(split, spec, metrics).await?;
             1
         }
         (Input::Left(open), _) => {
@@ -77,8 +77,7 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// `metrics`: who counts the rows, if they are not counted yet.
-    async fn chunks(&mut self, split: Split, spec: &SourceSpec, metrics: Option<&Arc<SourceMetrics>>) -> Result<()> {
+    async fn chunks(&mut self, split: Split, spec: &SourceSpec, metrics: &SourceMetrics) -> Result<()> {
         let Split { place, chunks } = split;
         let mut offset = 0;
         for chunk in chunks {
@@ -88,10 +87,8 @@ impl Work<'_> {
                 Ok(decoded) => decoded,
                 Err(e) => return Err(self.located(e, offset, &place, spec, unit).await),
             };
-            if let Some(metrics) = metrics {
-                add(&metrics.rows, decoded.rows.num_rows());
-                add(&metrics.rejected, decoded.rejected.len());
-            }
+            add(&metrics.rows, decoded.rows.num_rows());
+            add(&metrics.rejected, decoded.rejected.len());
             if !decoded.rejected.is_empty() {
                 let before = place.first_offset(spec, self.setting.batch_rows).await?;
                 let rejected = rejected_rows(&decoded.rejected, &place.partition, before + offset)?;

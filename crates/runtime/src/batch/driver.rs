@@ -1,7 +1,7 @@
 //! Runs the stages in their order: which part is next, what is tried again, and who gets what was made.
 
 use std::any::Any;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::future::pending;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use super::{BatchOptions, BatchOutcome, Failure};
 use crate::clock::JobClock;
 use crate::exchange::{ElementCodec, Partitioning};
 use crate::graph::{Head, JobGraph};
-use crate::metrics::Metrics;
+use crate::metrics::{Metrics, Tally, tallied};
 use crate::task::ending::Ending;
 
 /// How many buckets the rows of a stage are dealt to. What runs again after a failure, and the state that is in memory at
@@ -59,6 +59,8 @@ pub(super) struct Driver {
     retries: Retries,
     running: JoinSet<Attempted>,
     stragglers: Vec<Straggler>,
+    /// The parts whose first attempt that was done is in the metrics.
+    counted: BTreeSet<PartId>,
     metrics: Metrics,
 }
 
@@ -73,7 +75,10 @@ impl Drop for Driver {
 type Codec = Arc<dyn ElementCodec>;
 
 /// What an attempt has come to.
-type Attempted = (PartId, Result<Written, Failure>);
+type Attempted = (PartId, Result<Done, Failure>);
+
+/// What an attempt has written that is done, and what its operators have counted.
+type Done = (Written, Tally);
 
 /// The parts of one stage.
 #[derive(Default)]
@@ -107,6 +112,7 @@ impl Driver {
             places: BTreeMap::new(),
             running: JoinSet::new(),
             stragglers: vec![],
+            counted: BTreeSet::new(),
             metrics,
         })
     }
@@ -239,10 +245,13 @@ impl Driver {
         self.running.spawn_blocking(move || (part, attempt()));
     }
 
-    async fn ended(&mut self, stage: &mut Stage, part: PartId, attempted: Result<Written, Failure>) -> Result<()> {
+    async fn ended(&mut self, stage: &mut Stage, part: PartId, attempted: Result<Done, Failure>) -> Result<()> {
         stage.stragglers.ended(part.part, attempted.is_ok(), Instant::now());
         match attempted {
-            Ok(Written { left, for_sinks }) => {
+            Ok((Written { left, for_sinks }, tally)) => {
+                if self.counted.insert(part) {
+                    tally.add();
+                }
                 self.shuffle.put(part, left);
                 stage.done += 1;
                 stage.turns.put(part.part, for_sinks);
@@ -291,8 +300,8 @@ impl Driver {
             loop {
                 let input = self.input(lost)?;
                 match spawn_blocking(self.attempt(lost, input)).await.map_err(lost_attempt)? {
-                    // Sinks have what it made for them.
-                    Ok(Written { left, .. }) => {
+                    // Sinks have what it made for them, and the metrics what it counted.
+                    Ok((Written { left, .. }, _)) => {
                         self.shuffle.put(lost, left);
                         return Ok(());
                     }
@@ -338,7 +347,7 @@ impl Driver {
 
     /// An attempt at a part, which keeps the thread that makes it: a program may be busy for long, and the run's own threads
     /// must go on looking at clocks and sockets.
-    fn attempt(&self, part: PartId, input: Input) -> impl FnOnce() -> Result<Written, Failure> + Send + 'static {
+    fn attempt(&self, part: PartId, input: Input) -> impl FnOnce() -> Result<Done, Failure> + Send + 'static {
         let (graph, setting) = (Arc::clone(&self.graph), self.setting.clone());
         let edges = graph.tasks[part.task].edges.iter().map(|edge| match graph.tasks[edge.to_task].head {
             Head::Sink(_) => None,
@@ -350,8 +359,9 @@ impl Driver {
         let runtime = Handle::current();
         move || {
             let attempt = || runtime.block_on(attempt(&graph.tasks[part.task], input, writer, &setting));
-            let attempted = catch_unwind(AssertUnwindSafe(attempt));
-            attempted.unwrap_or_else(|panic| Err(Failure::Failed(panicked(panic.as_ref()))))
+            let (attempted, tally) = tallied(|| catch_unwind(AssertUnwindSafe(attempt)));
+            let attempted = attempted.unwrap_or_else(|panic| Err(Failure::Failed(panicked(panic.as_ref()))));
+            attempted.map(|written| (written, tally))
         }
     }
 }

@@ -54,9 +54,9 @@ impl Durability {
             .hint("store its input in files, or run without --data-dir"));
         }
         let mut store = CheckpointStore::new(place, retention, graph.identity()?);
-        if let Some(spill) = &graph.spill {
+        if let Some(folder) = graph.folder_to_take_up_from() {
             // What there is not memory for would not fit there for a moment either.
-            store = store.spilling(spill.folder.clone());
+            store = store.spilling(folder.clone());
         }
         let place = store.place().to_string();
         let restored =
@@ -76,7 +76,7 @@ impl Durability {
         graph: &JobGraph,
         allow_non_restored: bool,
     ) -> Result<Vec<String>> {
-        let state = savepoint.read(graph.spill.as_ref().map(|spill| &spill.folder)).await?;
+        let state = savepoint.read(graph.folder_to_take_up_from()).await?;
         let Carried { state, left } = carry(savepoint, state, graph, allow_non_restored)?;
         self.store.begin_from(savepoint.id());
         self.savepoint = Some(savepoint.epoch());

@@ -1,6 +1,6 @@
 //! The tasks of a run: what they are made of, what they report, and what they are told.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use futures::future::{BoxFuture, OptionFuture, try_join_all};
@@ -203,7 +203,8 @@ impl Job {
         mut sinks: Sinks,
         line: &mpsc::UnboundedSender<Progress>,
     ) -> Result<()> {
-        let clocks = run.idle_timeout.map(|_| clocks_of(graph)).unwrap_or_default();
+        let some_idle = run.idle_timeout.is_some() || graph.some_source_idles();
+        let clocks = if some_idle { clocks_of(graph) } else { HashMap::new() };
         // Everything that can fail is made before anything runs.
         let mut wired = self.wired(graph).await?.into_iter();
         let mut ready: Vec<(Arc<str>, BoxFuture<'static, Result<()>>)> = vec![];
@@ -286,7 +287,8 @@ impl Job {
             None => Resumed::default(),
         };
         let in_turn = !spec.has_event_time();
-        let clocks = clocks.filter(|_| !spec.processing_time);
+        // One without event time never says how far it has come.
+        let clocks = clocks.filter(|_| spec.has_event_time() && !spec.processing_time);
         if spec.processing_time {
             self.clock.passes(resumed.granted);
         }
@@ -333,7 +335,8 @@ async fn reader(spec: SourceSpec, run: Settings, plan: Arc<SourcePlan>, resumed:
         follow: run.follow,
         resume: resumed.read,
     };
-    source::read(spec.source.as_ref(), &request, &plan, run.idle_timeout).await
+    let idle_after = spec.idle_after().or(run.idle_timeout);
+    source::read(spec.source.as_ref(), &request, &plan, idle_after).await
 }
 
 fn panic_message(join: JoinError) -> Option<Error> {

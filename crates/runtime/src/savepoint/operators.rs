@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use tidemill_core::{Error, ErrorKind, Result};
 use tidemill_state::checkpoint::Owner;
-use tidemill_state::{State, StateChanges};
+use tidemill_state::{SpillFolder, State, StateChanges};
 
 use crate::exchange::owner;
 use crate::graph::{JobGraph, MakeOperator, TaskSpec};
@@ -19,6 +19,8 @@ pub(super) struct Taker<'a> {
     make: &'a MakeOperator,
     subtasks: usize,
     by_key_group: bool,
+    /// Where states are put that were made for it, if not into memory.
+    folder: Option<&'a SpillFolder>,
 }
 
 /// The operators of a graph, by their names.
@@ -28,7 +30,8 @@ pub(super) fn takers(graph: &JobGraph) -> BTreeMap<String, Taker<'_>> {
         let TaskSpec { nodes, parallelism, .. } = spec;
         for (node, of_node) in nodes.iter().enumerate() {
             let by_key_group = graph.is_by_key_group(spec, node);
-            let taker = Taker { task, node, make: &of_node.make, subtasks: *parallelism, by_key_group };
+            let folder = graph.folder_to_take_up_from();
+            let taker = Taker { task, node, make: &of_node.make, subtasks: *parallelism, by_key_group, folder };
             takers.insert(node_operator(task, node), taker);
         }
     }
@@ -119,6 +122,11 @@ impl Taker<'_> {
             operator.restore_all(states)?;
             let mut changes = StateChanges::default();
             operator.snapshot(&mut changes)?;
+            // All subtasks' states together may be more than there is memory for.
+            let changes = match self.folder {
+                Some(folder) => changes.spilled(folder)?,
+                None => changes,
+            };
             let mut state = State::default();
             state.apply(changes);
             Ok((number, state))
@@ -168,7 +176,7 @@ mod tests {
         let make: MakeOperator = Arc::new(|| Ok(Box::new(Calc { predicate: None, projection: None })));
         let groups = || vec![(3, state("waiting since")), (127, state("waiting since"))];
         let left = || Left { states: [(0, together(groups()))].into(), subtasks: 1, by_key_group: true };
-        let taker = |by_key_group| Taker { task: 5, node: 0, make: &make, subtasks: 2, by_key_group };
+        let taker = |by_key_group| Taker { task: 5, node: 0, make: &make, subtasks: 2, by_key_group, folder: None };
         let error = taker(false).take_up(left()).unwrap_err();
         assert_eq!(
             (error.kind(), error.message()),

@@ -7,6 +7,7 @@ mod print;
 #[cfg(test)]
 mod tests;
 
+use std::any::Any;
 use std::sync::Arc;
 
 use arrow::array::{
@@ -15,18 +16,21 @@ use arrow::array::{
 };
 use arrow::compute::{CastOptions, cast_with_options};
 use arrow::datatypes::{
-    ArrowPrimitiveType, DataType, Date32Type, Decimal128Type, DecimalType, Float32Type, Float64Type, Int8Type,
-    Int16Type, Int32Type, Int64Type, Time32MillisecondType, TimeUnit, TimestampMicrosecondType,
+    ArrowPrimitiveType, DataType, Date32Type, Decimal128Type, DecimalType, FieldRef, Float32Type, Float64Type,
+    Int8Type, Int16Type, Int32Type, Int64Type, Time32MillisecondType, TimeUnit, TimestampMicrosecondType,
     TimestampMillisecondType, TimestampNanosecondType,
 };
 use arrow::util::display::FormatOptions;
 use datafusion::common::{Result, internal_err};
 use datafusion::error::DataFusionError;
+use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{
     ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 use tidemill_core::Error;
+use tidemill_runtime::time_zone::TimeZone;
 
+use super::local_time::Clock;
 use super::scalar::evaluated;
 use crate::types::flink_type_name;
 pub(super) use print::float;
@@ -34,7 +38,20 @@ pub(super) use print::float;
 /// The call for an expression; a value that can't be cast is an error, or NULL where the cast tries.
 pub(crate) fn cast_call(expr: Expr, to: DataType, tries: bool) -> Expr {
     let signature = Signature::any(1, Volatility::Immutable);
-    ScalarUDF::from(CastFunction { target: Target { tries }, to, signature }).call(vec![expr])
+    let target = Target { tries, zone: TimeZone::UTC };
+    ScalarUDF::from(CastFunction { target, to, signature }).call(vec![expr])
+}
+
+/// A cast of ours by the clocks of a zone; `None` where it goes by them already, and for other calls.
+pub(crate) fn cast_in_zone(call: &ScalarFunction, zone: TimeZone) -> Option<Expr> {
+    let function = call.func.inner().as_ref() as &dyn Any;
+    let CastFunction { target, to, signature } = function.downcast_ref::<CastFunction>()?;
+    if target.zone == zone {
+        return None;
+    }
+    let target = Target { zone, ..*target };
+    let cast = CastFunction { target, to: to.clone(), signature: signature.clone() };
+    Some(ScalarUDF::from(cast).call(call.args.clone()))
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -47,6 +64,8 @@ struct CastFunction {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Target {
     tries: bool,
+    /// On whose clocks instants are told.
+    zone: TimeZone,
 }
 
 impl Target {
@@ -54,13 +73,20 @@ impl Target {
     fn converted(self, values: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
         match (values.data_type(), to) {
             (from, to) if from == to => Ok(Arc::clone(values)),
+            (from, DataType::Timestamp(unit, Some(_))) if !is_instant(from) && !from.is_null() => {
+                let local = self.converted(values, &DataType::Timestamp(*unit, None))?;
+                Clock::Instant.of_times(self.zone, &local)
+            }
+            (from, to) if is_instant(from) && !is_instant(to) => {
+                self.converted(&Clock::Local.of_times(self.zone, values)?, to)
+            }
             (DataType::Utf8View, _) => self.parsed(values.as_string_view(), to),
             (DataType::Utf8 | DataType::LargeUtf8, _) => {
                 let texts = cast_with_options(values, &DataType::Utf8View, &self.options())?;
                 self.converted(&texts, to)
             }
             (DataType::Null, _) => Ok(new_null_array(to, values.len())),
-            (_, DataType::Utf8View) => Ok(Arc::new(print::texts(values)?)),
+            (from, DataType::Utf8View) => Ok(Arc::new(print::texts(&self.converted(values, &as_told(from))?)?)),
             (DataType::Float32, DataType::Decimal128(..)) => {
                 let text = |value| format!("{value:e}");
                 self.decimals(values.as_primitive::<Float32Type>().iter().map(|v| v.map(text)), to)
@@ -169,6 +195,22 @@ impl Target {
             }
             value => Ok(value),
         }
+    }
+}
+
+fn is_instant(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::Timestamp(_, Some(_)))
+}
+
+/// The type with a local time in the place of each instant.
+fn as_told(data_type: &DataType) -> DataType {
+    let part = |field: &FieldRef| Arc::new(field.as_ref().clone().with_data_type(as_told(field.data_type())));
+    match data_type {
+        DataType::Timestamp(unit, Some(_)) => DataType::Timestamp(*unit, None),
+        DataType::List(element) => DataType::List(part(element)),
+        DataType::Map(entry, sorted) => DataType::Map(part(entry), *sorted),
+        DataType::Struct(fields) => DataType::Struct(fields.iter().map(part).collect()),
+        other => other.clone(),
     }
 }
 

@@ -33,6 +33,55 @@ impl Clock {
         let signature = Signature::any(1, Volatility::Immutable);
         ScalarUDF::from(ClockFunction { clock: self, zone, signature }).call(vec![expr])
     }
+
+    /// The answers for a column of times.
+    pub(super) fn of_times(self, zone: TimeZone, times: &ArrayRef) -> Result<ArrayRef> {
+        let DataType::Timestamp(unit, _) = times.data_type() else {
+            return internal_err!("{} of {}", self.name(), times.data_type());
+        };
+        let to = self.result(*unit);
+        let answers: ArrayRef = match unit {
+            TimeUnit::Second => return internal_err!("no type of Flink's counts seconds"),
+            TimeUnit::Millisecond => Arc::new(self.convert::<TimestampMillisecondType>(zone, times, 1, &to)),
+            TimeUnit::Microsecond => Arc::new(self.convert::<TimestampMicrosecondType>(zone, times, 1_000, &to)),
+            TimeUnit::Nanosecond => Arc::new(self.convert::<TimestampNanosecondType>(zone, times, 1_000_000, &to)),
+        };
+        Ok(answers)
+    }
+
+    /// Milliseconds are what the zone counts in; what is finer stays as it is.
+    fn convert<T>(self, zone: TimeZone, times: &dyn Array, per_ms: i64, to: &DataType) -> PrimitiveArray<T>
+    where
+        T: ArrowPrimitiveType<Native = i64>,
+    {
+        let converted = |ms: i64| match self {
+            Self::Local => zone.local_ms(ms),
+            Self::Instant => zone.instant_ms(ms),
+            Self::LastInstant => zone.passed_ms(ms) - 1,
+        };
+        let convert = |value: i64| {
+            let (ms, finer) = (value.div_euclid(per_ms), value.rem_euclid(per_ms));
+            converted(ms).checked_mul(per_ms)?.checked_add(finer)
+        };
+        times.as_primitive::<T>().unary_opt::<_, T>(convert).with_data_type(to.clone())
+    }
+
+    /// The type of what is asked of times of a unit.
+    fn result(self, unit: TimeUnit) -> DataType {
+        let zone = match self {
+            Self::Local => None,
+            Self::Instant | Self::LastInstant => Some(LTZ_ZONE.into()),
+        };
+        DataType::Timestamp(unit, zone)
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Local => "to_local_time",
+            Self::Instant => "to_instant",
+            Self::LastInstant => "last_instant",
+        }
+    }
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -42,32 +91,9 @@ struct ClockFunction {
     signature: Signature,
 }
 
-impl ClockFunction {
-    /// Milliseconds are what the zone counts in; what is finer stays as it is.
-    fn convert<T>(&self, times: &dyn Array, per_ms: i64, to: &DataType) -> PrimitiveArray<T>
-    where
-        T: ArrowPrimitiveType<Native = i64>,
-    {
-        let converted = |ms: i64| match self.clock {
-            Clock::Local => self.zone.local_ms(ms),
-            Clock::Instant => self.zone.instant_ms(ms),
-            Clock::LastInstant => self.zone.passed_ms(ms) - 1,
-        };
-        let convert = |value: i64| {
-            let (ms, finer) = (value.div_euclid(per_ms), value.rem_euclid(per_ms));
-            converted(ms).checked_mul(per_ms)?.checked_add(finer)
-        };
-        times.as_primitive::<T>().unary_opt::<_, T>(convert).with_data_type(to.clone())
-    }
-}
-
 impl ScalarUDFImpl for ClockFunction {
     fn name(&self) -> &str {
-        match self.clock {
-            Clock::Local => "to_local_time",
-            Clock::Instant => "to_instant",
-            Clock::LastInstant => "last_instant",
-        }
+        self.clock.name()
     }
 
     fn signature(&self) -> &Signature {
@@ -78,26 +104,12 @@ impl ScalarUDFImpl for ClockFunction {
         let [DataType::Timestamp(unit, _)] = arg_types else {
             return internal_err!("{} of {arg_types:?}", self.name());
         };
-        let zone = match self.clock {
-            Clock::Local => None,
-            Clock::Instant | Clock::LastInstant => Some(LTZ_ZONE.into()),
-        };
-        Ok(DataType::Timestamp(*unit, zone))
+        Ok(self.clock.result(*unit))
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let arrays = ColumnarValue::values_to_arrays(&args.args)?;
         let [times] = arrays.as_slice() else { return internal_err!("{} of {} values", self.name(), arrays.len()) };
-        let DataType::Timestamp(unit, _) = times.data_type() else {
-            return internal_err!("{} of {}", self.name(), times.data_type());
-        };
-        let to = args.return_field.data_type();
-        let converted: ArrayRef = match unit {
-            TimeUnit::Second => return internal_err!("no type of Flink's counts seconds"),
-            TimeUnit::Millisecond => Arc::new(self.convert::<TimestampMillisecondType>(&times, 1, to)),
-            TimeUnit::Microsecond => Arc::new(self.convert::<TimestampMicrosecondType>(&times, 1_000, to)),
-            TimeUnit::Nanosecond => Arc::new(self.convert::<TimestampNanosecondType>(&times, 1_000_000, to)),
-        };
-        Ok(ColumnarValue::Array(converted))
+        self.clock.of_times(self.zone, times).map(ColumnarValue::Array)
     }
 }

@@ -25,7 +25,7 @@ pub(crate) use aggregate::Ordered;
 pub use aggregate::aggregates;
 pub(crate) use arithmetic::{Arithmetic, ArithmeticPlanner, decimal_of_integer, sql_text, with_types_of_operands};
 pub(crate) use as_written::{AS_WRITTEN, AsWritten};
-pub(crate) use cast::cast_call;
+pub(crate) use cast::{cast_call, cast_in_zone};
 pub(crate) use collection::{ARRAY, CollectionPlanner, EQUAL, ITEM, MAP, ROW, entry_types};
 pub(crate) use current_watermark::CurrentWatermark;
 pub use document::document;

@@ -8,8 +8,10 @@ mod collections;
 mod common;
 mod operands;
 mod patterns;
-mod unions;
+mod set_operations;
+mod subqueries;
 
+use arrow::datatypes::DataType;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{DFSchema, Result, ScalarValue};
 use datafusion::error::DataFusionError;
@@ -30,7 +32,11 @@ pub(crate) fn in_flink_types(plan: LogicalPlan) -> Result<LogicalPlan> {
         // What LIMIT takes is no value of a row.
         LogicalPlan::Limit(_) => Ok(Transformed::no(node)),
         LogicalPlan::Values(values) => values_in_flink_types(values).map(Transformed::yes),
-        LogicalPlan::Union(union) => unions::agree(union).map(Transformed::yes),
+        LogicalPlan::Union(union) => set_operations::agree_union(union).map(Transformed::yes),
+        LogicalPlan::Join(join) => match set_operations::set_operation(&join) {
+            Some(what) => set_operations::agree_join(join, what).map(Transformed::yes),
+            None => typed_node(LogicalPlan::Join(join)),
+        },
         node => typed_node(node),
     })?;
     Ok(typed.data)
@@ -91,10 +97,15 @@ fn refused(error: Error) -> DataFusionError {
     DataFusionError::External(Box::new(error))
 }
 
+/// How a message names a value: with its type.
+fn with_type(name: &str, data_type: &DataType) -> String {
+    format!("{name} ({})", flink_type_name(data_type))
+}
+
 /// An error that names the expression and the types of its parts.
 fn mismatch(what: &str, parts: &[&Expr], schema: &DFSchema, hint: &str) -> DataFusionError {
     let named = |expr: &&Expr| match expr.get_type(schema) {
-        Ok(data_type) => format!("{} ({})", sql_text(expr), flink_type_name(&data_type)),
+        Ok(data_type) => with_type(&sql_text(expr), &data_type),
         Err(_) => sql_text(expr),
     };
     let parts: Vec<String> = parts.iter().map(named).collect();

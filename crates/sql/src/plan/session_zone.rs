@@ -1,5 +1,5 @@
 //! Casts that cross between `TIMESTAMP_LTZ` and what a clock shows go by the session's time zone, also
-//! those that a comparison of the two implies.
+//! those that a comparison of the two implies, and those of the parts of an `ARRAY`, `MAP` or `ROW`.
 //!
 //! An instant is in UTC for Arrow, so in UTC its own cast is right.
 
@@ -16,7 +16,7 @@ use tidemill_core::Error;
 use tidemill_runtime::time_zone::TimeZone;
 
 use super::input_schema;
-use crate::function::Clock;
+use crate::function::{Clock, cast_in_zone};
 
 /// The plan with its casts in the session's time zone.
 pub(crate) fn in_session_zone(plan: LogicalPlan, zone: TimeZone) -> Result<LogicalPlan> {
@@ -45,6 +45,7 @@ pub(crate) fn casts_in_zone(expr: Expr, schema: &DFSchema, zone: TimeZone) -> Re
         let crossed = match &expr {
             Expr::Cast(cast) => crossing(&cast.expr, cast.field.data_type(), schema, zone, false)?,
             Expr::TryCast(cast) => crossing(&cast.expr, cast.field.data_type(), schema, zone, true)?,
+            Expr::ScalarFunction(call) => cast_in_zone(call, zone),
             _ => None,
         };
         Ok(crossed.map_or(Transformed::no(expr), Transformed::yes))

@@ -2,13 +2,13 @@
 
 use std::any::Any;
 use std::fmt;
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, BinaryBuilder};
 use arrow::datatypes::{DataType, Field, FieldRef};
 use datafusion::common::{DataFusionError, Result};
 use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
+use datafusion::logical_expr::ptr_eq::PtrEq;
 use datafusion::logical_expr::utils::{AggregateOrderSensitivity, format_state_name};
 use datafusion::logical_expr::{
     Accumulator, AggregateUDF, AggregateUDFImpl, GroupsAccumulator, ReversedUDAF, Signature, Volatility,
@@ -88,7 +88,7 @@ pub struct AggregateFunction {
 impl AggregateFunction {
     pub(super) fn udf(self: &Arc<Self>) -> AggregateUDF {
         let signature = Signature::user_defined(Volatility::Immutable);
-        AggregateUDF::from(ProgramAggregate { function: Arc::clone(self), signature })
+        AggregateUDF::from(ProgramAggregate { function: Arc::clone(self).into(), signature })
     }
 }
 
@@ -98,9 +98,10 @@ impl fmt::Debug for AggregateFunction {
     }
 }
 
-#[derive(Debug)]
+/// Two are the same if they are of one registered function.
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) struct ProgramAggregate {
-    function: Arc<AggregateFunction>,
+    function: PtrEq<Arc<AggregateFunction>>,
     signature: Signature,
 }
 
@@ -117,20 +118,6 @@ impl ProgramAggregate {
 
     fn groups(&self) -> Box<dyn Grouped> {
         Box::new(Groups((self.function.accumulators)()))
-    }
-}
-
-impl PartialEq for ProgramAggregate {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.function, &other.function)
-    }
-}
-
-impl Eq for ProgramAggregate {}
-
-impl Hash for ProgramAggregate {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.function.name.hash(state);
     }
 }
 

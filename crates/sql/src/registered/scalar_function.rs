@@ -1,12 +1,12 @@
 //! A program's scalar function, as DataFusion calls it.
 
 use std::fmt;
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use arrow::array::ArrayRef;
 use arrow::datatypes::DataType;
 use datafusion::common::{DataFusionError, Result};
+use datafusion::logical_expr::ptr_eq::PtrEq;
 use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility};
 
 use super::arguments::coerced;
@@ -36,7 +36,8 @@ pub struct ScalarFunction {
 impl ScalarFunction {
     pub(super) fn udf(self: &Arc<Self>) -> ScalarUDF {
         let volatility = if self.deterministic { Volatility::Immutable } else { Volatility::Volatile };
-        ScalarUDF::from(ProgramFunction { function: Arc::clone(self), signature: Signature::user_defined(volatility) })
+        let signature = Signature::user_defined(volatility);
+        ScalarUDF::from(ProgramFunction { function: Arc::clone(self).into(), signature })
     }
 }
 
@@ -46,9 +47,10 @@ impl fmt::Debug for ScalarFunction {
     }
 }
 
-#[derive(Debug)]
+/// Two are the same if they are of one registered function.
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) struct ProgramFunction {
-    function: Arc<ScalarFunction>,
+    function: PtrEq<Arc<ScalarFunction>>,
     signature: Signature,
 }
 
@@ -56,20 +58,6 @@ impl ProgramFunction {
     /// The types of its arguments.
     pub(super) fn parameters(&self) -> &[DataType] {
         &self.function.parameters
-    }
-}
-
-impl PartialEq for ProgramFunction {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.function, &other.function)
-    }
-}
-
-impl Eq for ProgramFunction {}
-
-impl Hash for ProgramFunction {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.function.name.hash(state);
     }
 }
 

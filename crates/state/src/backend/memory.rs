@@ -33,8 +33,8 @@ impl Backend for MemoryBackend {
         "memory"
     }
 
-    fn far(&self) -> bool {
-        false
+    fn at_hand_bytes(&self) -> Option<usize> {
+        None
     }
 
     fn get_many(&mut self, keys: &[&[u8]]) -> Result<Vec<Option<Entry>>> {

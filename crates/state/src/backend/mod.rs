@@ -69,8 +69,9 @@ pub trait Backend: Send {
     /// What it is, in a word.
     fn name(&self) -> &'static str;
 
-    /// Whether a read costs so much that it pays to keep what was read: on a disk or a server.
-    fn far(&self) -> bool;
+    /// How much memory may be taken by what callers keep at hand of it, in bytes, where a read costs a disk or a server;
+    /// `None` where it costs neither. It may change from call to call, as others come and go that share the memory.
+    fn at_hand_bytes(&self) -> Option<usize>;
 
     /// What each of the keys stands for, in their order.
     ///

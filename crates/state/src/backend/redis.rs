@@ -38,6 +38,9 @@ const PIPELINE_BYTES: usize = 4 << 20;
 /// About what a command has beside keys and values.
 const COMMAND_BYTES: usize = 64;
 
+/// What is kept at hand of a server's entries has so many bytes of memory.
+const AT_HAND_BYTES: usize = 64 << 20;
+
 /// Scores are numbers of 64 bits with a point: ends beyond are not told apart, nor do they ever come.
 const LAST_SCORE: i64 = 1 << 53;
 
@@ -232,8 +235,8 @@ impl Backend for RedisBackend {
         "redis"
     }
 
-    fn far(&self) -> bool {
-        true
+    fn at_hand_bytes(&self) -> Option<usize> {
+        Some(AT_HAND_BYTES)
     }
 
     fn get_many(&mut self, keys: &[&[u8]]) -> Result<Vec<Option<Entry>>> {

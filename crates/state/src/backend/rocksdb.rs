@@ -4,7 +4,7 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 
 use ::rocksdb::{
     BlockBasedOptions, Cache, CompactionDecision, DB, DBCompressionType, LogLevel, Options, ReadOptions, WriteBatch,
@@ -23,29 +23,37 @@ const WRITE_BUFFER_BYTES: usize = 64 << 20;
 /// Files that no write touches are compacted after so long, so that what has expired in them goes too.
 const PERIODIC_COMPACTION_SECONDS: u64 = 12 * 60 * 60;
 
-/// The memory that all databases of a process share: blocks that were read, and writes that wait to be, within one limit.
+/// The memory that all databases of a process share, within one limit: a half is for what callers keep at hand, the other
+/// for blocks that were read and writes that wait to be.
 #[derive(Clone)]
 pub struct RocksDbMemory {
     cache: Cache,
     buffers: WriteBufferManager,
     limit_bytes: usize,
+    /// How many databases are open.
+    open: Arc<AtomicUsize>,
 }
 
 impl RocksDbMemory {
-    /// So many bytes, of which writes take up to a half.
+    /// So many bytes, of which writes take up to a quarter.
     #[must_use]
     pub fn new(limit_bytes: usize) -> Self {
-        let cache = Cache::new_lru_cache(limit_bytes);
+        let cache = Cache::new_lru_cache(limit_bytes - limit_bytes / 2);
         // Buffers are charged to the cache, so that one limit holds for both. No stall: over the limit they are flushed
         // earlier, and nobody waits for it.
-        let buffers = WriteBufferManager::new_write_buffer_manager_with_cache(limit_bytes / 2, false, cache.clone());
-        Self { cache, buffers, limit_bytes }
+        let buffers = WriteBufferManager::new_write_buffer_manager_with_cache(limit_bytes / 4, false, cache.clone());
+        Self { cache, buffers, limit_bytes, open: Arc::default() }
     }
 
-    /// How many bytes are in use.
+    /// How many bytes the databases use, without what callers keep at hand.
     #[must_use]
     pub fn used_bytes(&self) -> usize {
         self.cache.get_usage()
+    }
+
+    /// How many bytes the callers of one database may keep at hand.
+    fn at_hand_bytes(&self) -> usize {
+        self.limit_bytes / 2 / self.open.load(Ordering::Relaxed).max(1)
     }
 }
 
@@ -65,8 +73,15 @@ struct SharedClocks {
 pub struct RocksDbBackend {
     db: DB,
     path: PathBuf,
+    memory: RocksDbMemory,
     unlogged: WriteOptions,
     clocks: Arc<SharedClocks>,
+}
+
+impl Drop for RocksDbBackend {
+    fn drop(&mut self) {
+        self.memory.open.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 impl RocksDbBackend {
@@ -89,7 +104,8 @@ impl RocksDbBackend {
         let db = DB::open(&options, path).map_err(|e| failed("open", path, e))?;
         let mut unlogged = WriteOptions::default();
         unlogged.disable_wal(true);
-        Ok(Self { db, path: path.to_owned(), unlogged, clocks })
+        memory.open.fetch_add(1, Ordering::Relaxed);
+        Ok(Self { db, path: path.to_owned(), memory: memory.clone(), unlogged, clocks })
     }
 
     fn failed(&self, what: &str, e: ::rocksdb::Error) -> Error {
@@ -142,8 +158,8 @@ impl Backend for RocksDbBackend {
         "rocksdb"
     }
 
-    fn far(&self) -> bool {
-        true
+    fn at_hand_bytes(&self) -> Option<usize> {
+        Some(self.memory.at_hand_bytes())
     }
 
     fn get_many(&mut self, keys: &[&[u8]]) -> Result<Vec<Option<Entry>>> {

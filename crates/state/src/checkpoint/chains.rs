@@ -8,7 +8,7 @@ use crate::section::{Change, Rows, Section, StateChanges};
 /// A section of more parts gets one part for all that it had.
 const MAX_PARTS: usize = 32;
 
-/// A section of keys and values has fewer: of each key it needs one row.
+/// A section of keys and values has fewer: of each key it needs one row. Parts that go on one from the other count as one.
 const MAX_UPSERTS: usize = 8;
 
 /// Files may have so many bytes that no section names any more, and as many again as there are that one does.
@@ -25,7 +25,7 @@ pub(super) enum Link {
     Copied(PartRef),
     /// Are made one part.
     Merged(Vec<PartRef>),
-    /// Are made one part, in which each key has one row.
+    /// Are made parts that go on one from the other, in which each key has one row.
     Compacted {
         parts: Vec<PartRef>,
         /// Nothing stands before them.
@@ -91,14 +91,15 @@ fn chains_of(manifest: &Manifest) -> Chains {
 }
 
 impl Chain {
-    /// Makes one part of old ones, where there are many.
+    /// Makes one part of old ones, or as many as go on one from the other, where there are many.
     fn shorten(&mut self) {
         let old = self.links.iter().map_while(|link| if let Link::Old(part) = link { Some(*part) } else { None });
         let old: Vec<PartRef> = old.collect();
-        if old.len() < if self.upserts { MAX_UPSERTS } else { MAX_PARTS } {
+        let runs: Vec<&[PartRef]> = old.chunk_by(|_, next| next.goes_on).collect();
+        if runs.len() < if self.upserts { MAX_UPSERTS } else { MAX_PARTS } {
             return;
         }
-        let from = if self.upserts { tail(&old) } else { 0 };
+        let from: usize = if self.upserts { runs[..tail(&runs)].iter().map(|run| run.len()).sum() } else { 0 };
         let parts: Vec<PartRef> = old[from..].to_vec();
         let shorter = match self.upserts {
             true => Link::Compacted { parts, whole: from == 0 },
@@ -108,16 +109,18 @@ impl Chain {
     }
 }
 
-/// Where those parts begin that together are as large as the one before them, at least: a large part is written anew
+/// Where those runs begin that together are as large as the one before them, at least: a large run is written anew
 /// only when as much has come behind it, so that what is written follows the change, however large the state.
-fn tail(parts: &[PartRef]) -> usize {
-    let mut behind: u64 = parts.iter().map(|part| part.bytes).sum();
-    let reached = parts.iter().position(|part| {
-        behind -= part.bytes;
-        part.bytes <= behind
+fn tail(runs: &[&[PartRef]]) -> usize {
+    let bytes = runs.iter().map(|run| run.iter().map(|part| part.bytes).sum::<u64>());
+    let bytes: Vec<u64> = bytes.collect();
+    let mut behind: u64 = bytes.iter().sum();
+    let reached = bytes.iter().position(|bytes| {
+        behind -= bytes;
+        *bytes <= behind
     });
     // If each is larger than all behind it together, the last two are.
-    reached.unwrap_or(parts.len().saturating_sub(2))
+    reached.unwrap_or(runs.len().saturating_sub(2))
 }
 
 /// The files to give up, those first of which the least is still named.

@@ -8,7 +8,8 @@ use tidemill_core::{Epoch, Error, Result};
 
 use super::manifest::{Manifest, Owner, PartRef, SectionParts};
 use super::part;
-use super::place::{Place, blocking};
+use super::place::{Place, UNFINISHED, blocking};
+use super::run::epoch_of;
 use super::store::Summary;
 use crate::section::{Rows, Section, State};
 use crate::spill::{SpillFolder, SpillWriter, SpilledRows};
@@ -106,6 +107,21 @@ pub(super) fn manifest_name(epoch: u64) -> String {
 
 pub(super) fn parts_name(file: u64) -> String {
     format!("{file:010}{PARTS}")
+}
+
+/// What a manifest is called until it is whole, whose run writes its parts to the file of this number: so no other run
+/// uses the name.
+pub(super) fn staged_manifest_name(file: u64) -> String {
+    format!("{file:010}{MANIFEST}{UNFINISHED}")
+}
+
+/// The epoch that a file was written for, if it counts only where a manifest names it: parts, and what is not whole.
+pub(super) fn epoch_of_rest(name: &str) -> Option<u64> {
+    let file = match name.strip_suffix(UNFINISHED) {
+        Some(unfinished) => number(unfinished, PARTS).or_else(|| number(unfinished, MANIFEST)),
+        None => number(name, PARTS),
+    };
+    file.map(epoch_of)
 }
 
 /// The number in a name that ends so.

@@ -8,6 +8,7 @@ use tidemill_core::{Epoch, Error, Result};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::job::OperatorIdentity;
+use super::run::epoch_of;
 
 /// The format that is written, and the only one so far. A change of what stands in a manifest, of what a section of an
 /// operator holds, or of the words of a plan raises it; a golden checkpoint of each format stays in the tests
@@ -29,6 +30,9 @@ pub struct Manifest {
     pub(super) program: String,
     /// The number of the cut.
     pub(super) epoch: u64,
+    /// The number of the run that wrote it; 0 where an older version did.
+    #[serde(default)]
+    pub(super) run: u64,
     /// When it was written, in milliseconds since 1970.
     pub(super) created_ms: i64,
     /// The job had come to the end of its input.
@@ -67,12 +71,15 @@ pub(super) struct SectionParts {
 /// Where one batch stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct PartRef {
-    /// The number of the file: the epoch that wrote it.
+    /// The number of the file, which has that of the run and the epoch that wrote it.
     pub(super) file: u64,
     pub(super) offset: u64,
     pub(super) bytes: u64,
     /// XXH3 of the bytes.
     pub(super) xxh3: u64,
+    /// Of keys and values: it goes on where the part before ends, and no key is in both.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) goes_on: bool,
 }
 
 impl Manifest {
@@ -120,7 +127,7 @@ impl Manifest {
 
     /// How many bytes of parts were written for it.
     pub(super) fn part_bytes(&self) -> u64 {
-        self.files.get(&self.epoch).copied().unwrap_or(0)
+        self.files.iter().filter(|(file, _)| epoch_of(**file) == self.epoch).map(|(_, bytes)| bytes).sum()
     }
 
     /// How many bytes of state it names, by owner.
@@ -171,13 +178,15 @@ mod tests {
     use super::*;
 
     fn manifest() -> Manifest {
-        let part = PartRef { file: 3, offset: 7, bytes: 90, xxh3: u64::MAX };
+        let part = PartRef { file: 3, offset: 7, bytes: 90, xxh3: u64::MAX, goes_on: false };
         let section = SectionParts { name: "pane".to_owned(), number: -60_000, upserts: false, parts: vec![part] };
-        let keyed = SectionParts { name: "keyed".to_owned(), number: 0, upserts: true, parts: vec![] };
+        let parts = vec![part, PartRef { goes_on: true, ..part }];
+        let keyed = SectionParts { name: "keyed".to_owned(), number: 0, upserts: true, parts };
         Manifest {
             format: FORMAT,
             program: "tidemill 0.1.0".to_owned(),
             epoch: 3,
+            run: 482_193_755,
             created_ms: 1,
             finished: false,
             longest_pause_us: 1_500,

@@ -15,8 +15,6 @@ use url::Url;
 
 use super::pulse::Pulse;
 
-const ANOTHER_JOB: &str = "another job writes its checkpoints to the same place: give each a place of its own";
-
 /// How the name ends of a file that is not whole yet.
 pub(super) const UNFINISHED: &str = ".unfinished";
 
@@ -94,18 +92,22 @@ impl Place {
         Ok(names)
     }
 
-    /// Puts a file in place, whole; it must not be there.
-    pub(super) async fn put(&self, name: &str, content: Vec<u8>) -> Result<()> {
+    /// Puts a file in place, whole, where there is none of this name: gives whether it did. In a folder it is called
+    /// `staged` until it is whole.
+    pub(super) async fn put(&self, name: &str, staged: &str, content: Vec<u8>) -> Result<bool> {
         match self {
-            Self::Folder(_) => {
-                let mut file = self.create(name).await?;
+            Self::Folder(path) => {
+                let mut file = begin(path.join(name), path.join(staged)).await?;
                 file.write(content, &Pulse::default()).await?;
                 file.finish_new().await
             }
             Self::Objects { store, prefix, .. } => {
                 let options = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
-                let put = store.put_opts(&prefix.clone().join(name), content.into(), options).await;
-                put.map(drop).map_err(|e| self.failed("write", name, e))
+                match store.put_opts(&prefix.clone().join(name), content.into(), options).await {
+                    Ok(_) => Ok(true),
+                    Err(object_store::Error::AlreadyExists { .. }) => Ok(false),
+                    Err(e) => Err(self.failed("write", name, e)),
+                }
             }
         }
     }
@@ -113,17 +115,7 @@ impl Place {
     /// Begins a file that grows, and is there when it is finished; one of this name is replaced.
     pub(super) async fn create(&self, name: &str) -> Result<Growing> {
         match self {
-            Self::Folder(path) => {
-                let path = path.join(name);
-                let staged = path.with_file_name(format!("{name}{UNFINISHED}"));
-                blocking(move || {
-                    let parent = path.parent().unwrap_or(Path::new("."));
-                    fs::create_dir_all(parent).map_err(|e| io_failed("create the folder", parent, e))?;
-                    let file = File::create(&staged).map_err(|e| io_failed("create", &staged, e))?;
-                    Ok(Growing::File { file, staged, path })
-                })
-                .await
-            }
+            Self::Folder(path) => begin(path.join(name), path.join(format!("{name}{UNFINISHED}"))).await,
             Self::Objects { store, prefix, .. } => {
                 let upload = store.put_multipart(&prefix.clone().join(name)).await;
                 let upload = upload.map_err(|e| self.failed("write", name, e))?;
@@ -195,7 +187,6 @@ impl Place {
             _ => Error::unavailable(message),
         };
         let error = match e {
-            object_store::Error::AlreadyExists { .. } => error.hint(ANOTHER_JOB),
             object_store::Error::PermissionDenied { .. } | object_store::Error::Unauthenticated { .. } => {
                 error.hint("check the credentials in the environment, and what they allow")
             }
@@ -203,6 +194,17 @@ impl Place {
         };
         error.because(e)
     }
+}
+
+/// Begins a file of a folder that is called `staged` until it is finished.
+async fn begin(path: PathBuf, staged: PathBuf) -> Result<Growing> {
+    blocking(move || {
+        let parent = path.parent().unwrap_or(Path::new("."));
+        fs::create_dir_all(parent).map_err(|e| io_failed("create the folder", parent, e))?;
+        let file = File::create(&staged).map_err(|e| io_failed("create", &staged, e))?;
+        Ok(Growing::File { file, staged, path })
+    })
+    .await
 }
 
 /// A file that grows.
@@ -272,20 +274,24 @@ impl Growing {
         }
     }
 
-    /// Puts it in place, where nothing of this name may be.
-    async fn finish_new(self) -> Result<()> {
-        let Self::File { file, staged, path } = self else { return self.finish(&Pulse::default()).await };
+    /// Puts a file of a folder in place where there is none of this name: gives whether it did.
+    async fn finish_new(self) -> Result<bool> {
+        let Self::File { file, staged, path } = self else {
+            return self.finish(&Pulse::default()).await.map(|()| true);
+        };
         blocking(move || {
             file.sync_all().map_err(|e| io_failed("write", &staged, e))?;
             // Unlike a rename it fails where there is one.
-            let linked = fs::hard_link(&staged, &path).and_then(|()| fs::remove_file(&staged));
-            let put = match linked {
+            let put = match fs::hard_link(&staged, &path) {
+                Ok(()) => fs::remove_file(&staged).map(|()| true),
                 // Not every file system has links.
-                Err(e) if e.kind() != io::ErrorKind::AlreadyExists && !path.exists() => fs::rename(&staged, &path),
-                other => other,
+                Err(e) if e.kind() != io::ErrorKind::AlreadyExists && !path.exists() => {
+                    fs::rename(&staged, &path).map(|()| true)
+                }
+                Err(_) => fs::remove_file(&staged).map(|()| false),
             };
-            put.map_err(|e| io_failed("write", &path, e))?;
-            sync_parent(&path)
+            let put = put.map_err(|e| io_failed("write", &path, e))?;
+            sync_parent(&path).map(|()| put)
         })
         .await
     }
@@ -324,7 +330,6 @@ fn io_failed(what: &str, path: &Path, e: io::Error) -> Error {
         io::ErrorKind::FileTooLarge => {
             error.hint("raise the limit of a file's size (ulimit -f), then run again: the job goes on where it was")
         }
-        io::ErrorKind::AlreadyExists => error.hint(ANOTHER_JOB),
         io::ErrorKind::PermissionDenied => {
             error.hint("give the user who runs tidemill the right to read and write checkpoints there")
         }

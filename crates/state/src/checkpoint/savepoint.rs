@@ -8,15 +8,18 @@ use std::process;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use tidemill_core::{Epoch, Error, Result};
+use tidemill_core::{Epoch, Error, ErrorKind, Result};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::chains::Link;
-use super::files::{MANIFEST, PARTS, epochs, manifest_name, number, parts_name, read_manifest, read_state};
+use super::files::{
+    MANIFEST, PARTS, epochs, manifest_name, number, parts_name, read_manifest, read_state, staged_manifest_name,
+};
 use super::job::OperatorIdentity;
 use super::manifest::{Manifest, Owner, PartRef, SectionParts};
 use super::place::{Place, UNFINISHED};
 use super::pulse::Pulse;
+use super::run::Run;
 use super::store::{Written, now_ms};
 use super::writer::PartsWriter;
 use crate::section::{Section, State, StateChanges};
@@ -157,37 +160,46 @@ impl SavepointWriter {
                 .hint("to compute something else of the same input, run the changed file from its beginning"));
         }
         if to.names().await?.iter().any(|name| number(name, MANIFEST).or(number(name, PARTS)).is_some()) {
-            return Err(Error::invalid(format!("'{to}' has a savepoint or checkpoints already"))
-                .hint("name a place that is not there yet"));
+            return Err(in_use(to));
         }
-        match self.copy(to).await {
+        let run = Run::draw();
+        match self.copy(to, run).await {
             Ok(written) => Ok(written),
-            Err(e) => match self.take_back(to).await {
+            Err(e) => match self.take_back(to, run).await {
                 Ok(()) => Err(e),
                 Err(left) => Err(e.hint(format!("also, what was written of it could not be deleted: {left}"))),
             },
         }
     }
 
-    /// Deletes what there is of one that has failed.
-    async fn take_back(&self, to: &Place) -> Result<()> {
-        for name in [parts_name(self.checkpoint.epoch), manifest_name(self.checkpoint.epoch)] {
-            to.delete(&format!("{name}{UNFINISHED}")).await?;
+    /// Deletes what there is of one that has failed; what another process has written there meanwhile stays.
+    async fn take_back(&self, to: &Place, run: Run) -> Result<()> {
+        let (epoch, file) = (self.checkpoint.epoch, run.file(self.checkpoint.epoch));
+        // The manifest first: none may name a file that is gone.
+        match read_manifest(to, epoch).await {
+            Ok(found) if found.run == run.number() => to.delete(&manifest_name(epoch)).await?,
+            Ok(_) => {}
+            Err(e) if e.kind() == ErrorKind::Data => {}
+            Err(e) => return Err(e),
+        }
+        let parts = parts_name(file);
+        for name in [staged_manifest_name(file), format!("{parts}{UNFINISHED}"), parts] {
             to.delete(&name).await?;
         }
         Ok(())
     }
 
-    async fn copy(&self, to: &Place) -> Result<Written> {
-        let (epoch, pulse) = (self.checkpoint.epoch, Pulse::default());
-        let mut writer = PartsWriter::new(to, &pulse, epoch);
+    async fn copy(&self, to: &Place, run: Run) -> Result<Written> {
+        let (epoch, file, pulse) = (self.checkpoint.epoch, run.file(self.checkpoint.epoch), Pulse::default());
+        let mut writer = PartsWriter::new(to, &pulse, file);
         let mut state: BTreeMap<Owner, Vec<SectionParts>> = BTreeMap::new();
         for (owner, sections) in self.checkpoint.state.iter().filter(|(owner, _)| !self.newer.contains_key(*owner)) {
             let mut copied = vec![];
             for section in sections {
                 let mut parts = vec![];
                 for part in &section.parts {
-                    parts.push(writer.append(self.read(*part).await?, part.xxh3).await?);
+                    let written = writer.append(self.read(*part).await?, part.xxh3).await?;
+                    parts.push(PartRef { goes_on: part.goes_on, ..written });
                 }
                 copied.push(SectionParts { parts, ..section.clone() });
             }
@@ -205,14 +217,23 @@ impl SavepointWriter {
             state.insert(owner.clone(), written);
         }
         let bytes = writer.finish().await?;
-        let files = if bytes > 0 { [(epoch, bytes)].into() } else { BTreeMap::new() };
+        let files = if bytes > 0 { [(file, bytes)].into() } else { BTreeMap::new() };
         let id = Some(new_id(epoch));
-        let manifest =
-            Manifest { created_ms: now_ms(), savepoint: id, origin: None, files, state, ..self.checkpoint.clone() };
+        let manifest = Manifest {
+            run: run.number(),
+            created_ms: now_ms(),
+            savepoint: id,
+            origin: None,
+            files,
+            state,
+            ..self.checkpoint.clone()
+        };
         let text = manifest.encode()?;
         let bytes = bytes + text.len() as u64;
-        to.put(&manifest_name(epoch), text).await?;
-        Ok(Written { bytes })
+        match to.put(&manifest_name(epoch), &staged_manifest_name(file), text).await? {
+            true => Ok(Written { bytes }),
+            false => Err(in_use(to)),
+        }
     }
 
     /// The bytes of a part, as they were written.
@@ -227,6 +248,10 @@ impl SavepointWriter {
             }
         }
     }
+}
+
+fn in_use(to: &Place) -> Error {
+    Error::invalid(format!("'{to}' has a savepoint or checkpoints already")).hint("name a place that is not there yet")
 }
 
 /// No other savepoint has it.

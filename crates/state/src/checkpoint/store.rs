@@ -8,11 +8,15 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tidemill_core::{Epoch, Error, ErrorKind, Result};
 
 use super::chains::{self, Chain};
-use super::files::{MANIFEST, PARTS, epochs, manifest_name, number, parts_name, read_manifest, read_state, summary};
+use super::files::{
+    MANIFEST, epoch_of_rest, epochs, manifest_name, number, parts_name, read_manifest, read_state,
+    staged_manifest_name, summary,
+};
 use super::job::JobIdentity;
 use super::manifest::{FORMAT, Manifest, Owner, SectionParts};
 use super::place::Place;
 use super::pulse::Pulse;
+use super::run::Run;
 use super::savepoint::SavepointWriter;
 use super::writer::PartsWriter;
 use crate::section::{State, StateChanges};
@@ -21,6 +25,10 @@ use crate::spill::SpillFolder;
 /// What to do where checkpoints are of another job.
 const OTHER_JOB: &str = "run the file and the --parallelism that the checkpoints are of, or give this job a --data-dir of \
                          its own, where it can begin from a savepoint of that one ('tidemill savepoint')";
+
+/// What to do where another run has the epoch.
+const ANOTHER_PROCESS: &str = "stop one of the two, or give each a place of its own ('execution.checkpointing.dir'); the \
+                               last checkpoint there is whole";
 
 /// What a job hands over at a cut.
 #[derive(Debug)]
@@ -61,6 +69,7 @@ pub struct Summary {
 #[derive(Debug)]
 pub struct CheckpointStore {
     place: Place,
+    run: Run,
     retention: Retention,
     job: JobIdentity,
     /// The savepoint that the job began from.
@@ -69,6 +78,9 @@ pub struct CheckpointStore {
     hold: Arc<()>,
     /// The checkpoints that are kept, the last one last.
     kept: Vec<Manifest>,
+    /// Files of epochs after the last, of a run that was killed or of one that is alive: that is not known before this
+    /// run has these epochs itself.
+    strangers: Vec<String>,
     passed_over: Option<(Epoch, Error)>,
     pulse: Pulse,
     /// Where state that is read is put, if not into memory.
@@ -79,8 +91,19 @@ impl CheckpointStore {
     /// The checkpoints in `place` of a job, of which `retention` are kept.
     #[must_use]
     pub fn new(place: Place, retention: Retention, job: impl Into<JobIdentity>) -> Self {
-        let (job, hold, pulse) = (job.into(), Arc::default(), Pulse::default());
-        Self { place, retention, job, origin: None, hold, kept: vec![], passed_over: None, pulse, spill: None }
+        Self {
+            place,
+            run: Run::draw(),
+            retention,
+            job: job.into(),
+            origin: None,
+            hold: Arc::default(),
+            kept: vec![],
+            strangers: vec![],
+            passed_over: None,
+            pulse: Pulse::default(),
+            spill: None,
+        }
     }
 
     /// The same; the state that it reads goes into files of `folder` instead of into memory.
@@ -126,11 +149,13 @@ impl CheckpointStore {
         Ok(found)
     }
 
-    /// Finds the checkpoint to go on from: the last one, or with `allow_older` the last that can be read whole. What is
-    /// there of later ones, and of runs that were killed, is deleted. `None` if there is none.
+    /// Finds the checkpoint to go on from: the last one, or with `allow_older` the last that can be read whole; later
+    /// ones are deleted. So is what runs that were killed have left of epochs up to that one. What there is of later
+    /// epochs may be of a run that is alive, and is deleted when this run has them. `None` if there is none.
     ///
     /// # Errors
-    /// `Data` if the checkpoint is damaged, `Invalid` if it is of another job.
+    /// `Data` if the checkpoint is damaged, `Invalid` if it is of another job, `Unavailable` if another process writes
+    /// there meanwhile.
     pub async fn resume(&mut self, allow_older: bool) -> Result<Option<BTreeMap<Owner, State>>> {
         let epochs = epochs(&self.place).await?;
         let mut state = None;
@@ -147,9 +172,11 @@ impl CheckpointStore {
                 Err(e) if allow_older && e.kind() == ErrorKind::Data => {
                     damage.get_or_insert((epoch, e));
                 }
-                Err(e) => return Err(self.explain(epoch, e, epochs.iter().any(|&older| older < epoch))),
+                Err(e) => return Err(self.explain(epoch, e, &epochs).await),
             }
         }
+        // Before anything counts as damaged, or is deleted: another process may have put a newer one in place.
+        let names = self.names_if_alone(epochs.last().copied(), None).await?;
         if state.is_some() {
             self.passed_over = damage.map(|(epoch, e)| (Epoch(epoch), e));
         } else if let Some((epoch, e)) = damage {
@@ -159,7 +186,7 @@ impl CheckpointStore {
             });
             return Err(e.context(none).hint(hint));
         }
-        self.forget_others(&epochs).await?;
+        self.forget_others(&epochs, &names).await?;
         Ok(state)
     }
 
@@ -175,10 +202,18 @@ impl CheckpointStore {
         self.kept.last()
     }
 
-    fn explain(&self, epoch: u64, e: Error, has_older: bool) -> Error {
+    /// Why one of the checkpoints that were listed can't be gone on from.
+    async fn explain(&self, epoch: u64, e: Error, listed: &[u64]) -> Error {
         if e.kind() == ErrorKind::Invalid {
             return e;
         }
+        // What another process has deleted, because it has a newer one, is not damaged.
+        if e.kind() == ErrorKind::Data
+            && let Err(another) = self.names_if_alone(listed.last().copied(), None).await
+        {
+            return another;
+        }
+        let has_older = listed.iter().any(|&older| older < epoch);
         let hint = match (e.hint_text(), has_older) {
             (Some(hint), _) => hint.to_owned(),
             (None, true) => "bring the file back, or go on from the checkpoint before with --allow-older-checkpoint: \
@@ -237,35 +272,57 @@ impl CheckpointStore {
         Error::invalid(message).hint(OTHER_JOB)
     }
 
-    /// Deletes what no kept checkpoint names: of checkpoints that are too old, and of ones that did not get so far.
-    async fn forget_others(&mut self, epochs: &[u64]) -> Result<()> {
+    /// The names that are there, if none is of a checkpoint after `last` other than `own`: that is of another process.
+    async fn names_if_alone(&self, last: Option<u64>, own: Option<u64>) -> Result<Vec<String>> {
+        let names = self.place.names().await?;
+        self.pulse.beat();
+        let mut epochs = names.iter().filter_map(|name| number(name, MANIFEST));
+        match epochs.find(|&epoch| Some(epoch) > last && Some(epoch) != own) {
+            Some(epoch) => Err(self.another_process(epoch)),
+            None => Ok(names),
+        }
+    }
+
+    fn another_process(&self, epoch: u64) -> Error {
+        let message = format!("another process writes to '{}': checkpoint {epoch} there is of another run", self.place);
+        Error::unavailable(message).hint(ANOTHER_PROCESS)
+    }
+
+    /// Deletes what no kept checkpoint names, of the checkpoints that were listed and of what is called `names`.
+    async fn forget_others(&mut self, epochs: &[u64], names: &[String]) -> Result<()> {
         let last = self.kept.last().map(|manifest| manifest.epoch);
         let mut older = vec![];
         for &epoch in epochs.iter().filter(|epoch| last.is_some_and(|last| **epoch < last)) {
-            // One that can't be read is of no use to anybody.
-            if let Ok(manifest) = read_manifest(&self.place, epoch).await {
-                older.push(manifest);
+            match read_manifest(&self.place, epoch).await {
+                Ok(manifest) => older.push(manifest),
+                // It is of no use to anybody.
+                Err(e) if e.kind() == ErrorKind::Data => {}
+                Err(e) => return Err(e),
             }
         }
         self.kept.splice(0..0, older);
-        self.clean(&self.place.names().await?).await
+        self.clean(epochs, names).await
     }
 
-    /// Keeps as many as are wanted, and deletes the others among `names`.
-    async fn clean(&mut self, names: &[String]) -> Result<()> {
+    /// Keeps as many as are wanted, and deletes the others of the checkpoints that were listed, and the files that none of
+    /// them names.
+    async fn clean(&mut self, epochs: &[u64], names: &[String]) -> Result<()> {
         let surplus = self.kept.len().saturating_sub(self.retention.0.max(1));
         self.kept.drain(..surplus);
-        let manifests: BTreeSet<String> = self.kept.iter().map(|kept| manifest_name(kept.epoch)).collect();
-        let parts: BTreeSet<String> =
-            self.kept.iter().flat_map(|kept| kept.files.keys().copied().map(parts_name)).collect();
+        let kept: BTreeSet<u64> = self.kept.iter().map(|kept| kept.epoch).collect();
         // Manifests first: none may name a file that is gone.
-        for name in names.iter().filter(|name| number(name, MANIFEST).is_some() && !manifests.contains(*name)) {
-            self.place.delete(name).await?;
+        for epoch in epochs.iter().filter(|epoch| !kept.contains(*epoch)) {
+            self.place.delete(&manifest_name(*epoch)).await?;
         }
-        for name in names.iter().filter(|name| !manifests.contains(*name) && !parts.contains(*name)) {
-            let ours = name.strip_suffix(super::place::UNFINISHED).unwrap_or(name);
-            if number(ours, PARTS).is_some() || (ours != name && number(ours, MANIFEST).is_some()) {
-                self.place.delete(name).await?;
+        let named: BTreeSet<String> =
+            self.kept.iter().flat_map(|kept| kept.files.keys().copied().map(parts_name)).collect();
+        let last = kept.last().copied();
+        for name in names.iter().filter(|name| !named.contains(*name)) {
+            match epoch_of_rest(name) {
+                // A run that is still at an epoch which is past does not get it any more ([`Self::claim`]).
+                Some(epoch) if Some(epoch) <= last => self.place.delete(name).await?,
+                Some(_) => self.strangers.push(name.clone()),
+                None => {}
             }
         }
         Ok(())
@@ -275,12 +332,22 @@ impl CheckpointStore {
     /// are too many now are still there ([`Self::drop_oldest`]).
     ///
     /// # Errors
-    /// `Unavailable` if the place can't be written, or another job writes there.
+    /// `Unavailable` if the place can't be written, or another process writes there; nothing of the other's is touched.
     pub async fn write(&mut self, snapshot: Snapshot) -> Result<Written> {
+        let written = self.write_next(snapshot).await;
+        // What another process has deleted, because it has a newer checkpoint, is not damaged.
+        if written.as_ref().is_err_and(|e| e.kind() == ErrorKind::Data) {
+            self.names_if_alone(self.last_epoch(), None).await?;
+        }
+        written
+    }
+
+    async fn write_next(&mut self, snapshot: Snapshot) -> Result<Written> {
         let Snapshot { epoch: Epoch(epoch), finished, changes, longest_pause } = snapshot;
         let last = self.kept.last();
         let chains = chains::next(last, changes);
-        let mut writer = PartsWriter::new(&self.place, &self.pulse, epoch);
+        let file = self.run.file(epoch);
+        let mut writer = PartsWriter::new(&self.place, &self.pulse, file);
         let mut state: BTreeMap<Owner, Vec<SectionParts>> = BTreeMap::new();
         for (owner, sections) in chains {
             let mut written = vec![];
@@ -295,7 +362,7 @@ impl CheckpointStore {
         }
         let part_bytes = writer.finish().await?;
         let mut files: BTreeMap<u64, u64> = last.map(|last| last.files.clone()).unwrap_or_default();
-        files.insert(epoch, part_bytes);
+        files.insert(file, part_bytes);
         let named: BTreeSet<u64> =
             state.values().flatten().flat_map(|section| &section.parts).map(|part| part.file).collect();
         files.retain(|file, _| named.contains(file));
@@ -303,6 +370,7 @@ impl CheckpointStore {
             format: FORMAT,
             program: concat!("tidemill ", env!("CARGO_PKG_VERSION")).to_owned(),
             epoch,
+            run: self.run.number(),
             created_ms: now_ms(),
             finished,
             longest_pause_us: u64::try_from(longest_pause.as_micros()).unwrap_or(u64::MAX),
@@ -313,19 +381,38 @@ impl CheckpointStore {
             files,
             state,
         };
-        let text = manifest.encode()?;
-        let bytes = part_bytes + text.len() as u64;
-        self.place.put(&manifest_name(epoch), text).await?;
-        self.pulse.beat();
+        let bytes = part_bytes + self.claim(&manifest).await?;
         self.kept.push(manifest);
         Ok(Written { bytes })
     }
 
-    /// Deletes the checkpoints that are too many, and the files that only they named; nothing while a savepoint is made.
+    /// Puts a manifest in place, which makes its epoch this run's; gives its bytes.
+    async fn claim(&self, manifest: &Manifest) -> Result<u64> {
+        let epoch = manifest.epoch;
+        let text = manifest.encode()?;
+        let bytes = text.len() as u64;
+        let put = self.place.put(&manifest_name(epoch), &staged_manifest_name(self.run.file(epoch)), text).await?;
+        self.pulse.beat();
+        // It may be this one, where a store was asked twice because its first answer was lost.
+        if !put && !read_manifest(&self.place, epoch).await.is_ok_and(|found| found == *manifest) {
+            return Err(self.another_process(epoch));
+        }
+        // A run that others have overtaken finds the name free again once they have deleted what is too old.
+        self.names_if_alone(self.last_epoch(), Some(epoch)).await?;
+        Ok(bytes)
+    }
+
+    fn last_epoch(&self) -> Option<u64> {
+        self.kept.last().map(|manifest| manifest.epoch)
+    }
+
+    /// Deletes the checkpoints that are too many, and the files that only they named, if no savepoint is made; also what
+    /// other runs have left of the epoch that was written.
     ///
     /// # Errors
     /// `Unavailable` if one can't be deleted; the next run will.
     pub async fn drop_oldest(&mut self) -> Result<()> {
+        self.drop_strangers().await?;
         if Arc::strong_count(&self.hold) > 1 {
             return Ok(());
         }
@@ -339,6 +426,19 @@ impl CheckpointStore {
         let gone: BTreeSet<u64> = dropped.iter().flat_map(|manifest| manifest.files.keys().copied()).collect();
         for file in gone.difference(&named) {
             self.place.delete(&parts_name(*file)).await?;
+            self.pulse.beat();
+        }
+        Ok(())
+    }
+
+    /// Deletes what others have left of the last epoch. It is this run's, so none of them will name it.
+    async fn drop_strangers(&mut self) -> Result<()> {
+        let last = self.last_epoch();
+        let (gone, later): (Vec<String>, Vec<String>) =
+            std::mem::take(&mut self.strangers).into_iter().partition(|name| epoch_of_rest(name) == last);
+        self.strangers = later;
+        for name in &gone {
+            self.place.delete(name).await?;
             self.pulse.beat();
         }
         Ok(())

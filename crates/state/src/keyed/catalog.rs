@@ -88,6 +88,11 @@ impl Catalog {
         Ok(id)
     }
 
+    /// What a state is called.
+    pub(super) fn name(&self, id: StateId) -> &str {
+        self.states.get(usize::from(id)).map_or("", |state| &state.name)
+    }
+
     /// Names that snapshots have left and nobody has registered.
     pub(super) fn unregistered(&self) -> Vec<&str> {
         self.states.iter().filter(|state| !state.registered).map(|state| state.name.as_str()).collect()

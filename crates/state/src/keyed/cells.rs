@@ -1,6 +1,7 @@
 //! The values at hand of a state that has one a key: as they are, not as bytes.
 
 use std::any::Any;
+use std::mem;
 use std::sync::Arc;
 
 use tidemill_core::Result;
@@ -16,6 +17,8 @@ struct Known<T> {
     expiry: Expiry,
     /// Since it was last told.
     changed: bool,
+    /// How many bytes it had when it was last read or told: about what it takes beside its cell.
+    encoded_bytes: u32,
 }
 
 /// The values of one state, by the slot of their key.
@@ -26,6 +29,8 @@ pub(super) struct Cells<T> {
     cells: Vec<Option<Known<T>>>,
     /// Slots that have changed since they were last told.
     changed: Vec<Slot>,
+    /// Of all that is known.
+    encoded_bytes: usize,
 }
 
 /// Takes what became of the value of a slot.
@@ -36,6 +41,9 @@ pub(super) trait CellTable: Any + Send {
     fn state(&self) -> StateId;
 
     fn knows(&self, slot: Slot) -> bool;
+
+    /// About how much memory the values take that are known, in bytes.
+    fn bytes(&self) -> usize;
 
     /// Takes what the store has for a slot.
     fn load(&mut self, slot: Slot, entry: Option<Entry>) -> Result<()>;
@@ -67,7 +75,7 @@ pub(super) trait CellTable: Any + Send {
 
 impl<T> Cells<T> {
     pub(super) fn new(state: StateId, codec: Arc<dyn Codec<T>>) -> Self {
-        Self { state, codec, cells: vec![], changed: vec![] }
+        Self { state, codec, cells: vec![], changed: vec![], encoded_bytes: 0 }
     }
 
     fn cell(&mut self, slot: Slot) -> &mut Option<Known<T>> {
@@ -104,7 +112,8 @@ impl<T> Cells<T> {
         until: Expiry,
         f: impl FnOnce(&mut Option<T>) -> R,
     ) -> R {
-        let known = self.cell(slot).get_or_insert(Known { value: None, expiry: until, changed: false });
+        let unknown = Known { value: None, expiry: until, changed: false, encoded_bytes: 0 };
+        let known = self.cell(slot).get_or_insert(unknown);
         let was_there = known.value.is_some();
         if known.expiry.past(now) {
             known.value = None;
@@ -112,7 +121,7 @@ impl<T> Cells<T> {
         known.expiry = until;
         let result = f(&mut known.value);
         // Where there was nothing, and is nothing, there is nothing to tell.
-        if (was_there || known.value.is_some()) && !std::mem::replace(&mut known.changed, true) {
+        if (was_there || known.value.is_some()) && !mem::replace(&mut known.changed, true) {
             self.changed.push(slot);
         }
         result
@@ -128,10 +137,17 @@ impl<T: Send + 'static> CellTable for Cells<T> {
         self.known(slot).is_some()
     }
 
+    fn bytes(&self) -> usize {
+        self.cells.len() * size_of::<Option<Known<T>>>() + self.encoded_bytes
+    }
+
     fn load(&mut self, slot: Slot, entry: Option<Entry>) -> Result<()> {
+        self.forget(slot);
         let expiry = entry.as_ref().map_or(Expiry::Never, |entry| entry.expiry);
+        let encoded_bytes = encoded_bytes(entry.as_ref());
         let value = entry.map(|entry| self.codec.decode(&entry.value)).transpose()?;
-        *self.cell(slot) = Some(Known { value, expiry, changed: false });
+        *self.cell(slot) = Some(Known { value, expiry, changed: false, encoded_bytes });
+        self.encoded_bytes += encoded_bytes as usize;
         Ok(())
     }
 
@@ -140,17 +156,20 @@ impl<T: Send + 'static> CellTable for Cells<T> {
     }
 
     fn tell_changes(&mut self, told: Told<'_>) -> Result<()> {
-        for slot in std::mem::take(&mut self.changed) {
+        for slot in mem::take(&mut self.changed) {
             if let Some(Some(known)) = self.cells.get_mut(slot as usize) {
                 known.changed = false;
-                told(slot, entry(self.codec.as_ref(), known.value.as_ref(), known.expiry)?)?;
+                let entry = entry(self.codec.as_ref(), known.value.as_ref(), known.expiry)?;
+                let before = mem::replace(&mut known.encoded_bytes, encoded_bytes(entry.as_ref()));
+                self.encoded_bytes = self.encoded_bytes + known.encoded_bytes as usize - before as usize;
+                told(slot, entry)?;
             }
         }
         Ok(())
     }
 
     fn forget_changes(&mut self) {
-        for slot in std::mem::take(&mut self.changed) {
+        for slot in mem::take(&mut self.changed) {
             if let Some(known) = self.known_mut(slot) {
                 known.changed = false;
             }
@@ -178,14 +197,20 @@ impl<T: Send + 'static> CellTable for Cells<T> {
     }
 
     fn forget(&mut self, slot: Slot) {
-        if let Some(cell) = self.cells.get_mut(slot as usize) {
-            *cell = None;
+        if let Some(known) = self.cells.get_mut(slot as usize).and_then(Option::take) {
+            self.encoded_bytes -= known.encoded_bytes as usize;
         }
     }
 
     fn forget_all(&mut self) {
         self.cells.clear();
+        self.encoded_bytes = 0;
     }
+}
+
+/// An entry has less than four thousand million bytes.
+fn encoded_bytes(entry: Option<&Entry>) -> u32 {
+    entry.map_or(0, |entry| u32::try_from(entry.value.len()).unwrap_or(u32::MAX))
 }
 
 fn entry<T>(codec: &dyn Codec<T>, value: Option<&T>, expiry: Expiry) -> Result<Option<Entry>> {

@@ -214,30 +214,6 @@ impl KeyedState {
         Ok(hash)
     }
 
-    /// Brings the values of keys to hand that come next, of all states that have one a key: one round trip where the
-    /// backend is far, nothing to do where it is not.
-    ///
-    /// # Errors
-    /// `Unavailable` if the backend does not do its part; `Invalid` and `Internal` as [`KeyedState::set_current_key`].
-    pub fn prefetch<'k, K: Serialize + ?Sized + 'k>(&mut self, keys: impl IntoIterator<Item = &'k K>) -> Result<()> {
-        if !self.store.far() || self.cells.is_empty() {
-            return Ok(());
-        }
-        let mut entries = vec![];
-        for key in keys {
-            self.set_current_key(key)?;
-            let Some(slot) = self.current else { continue };
-            let unknown = self.cells.iter().filter(|table| !table.knows(slot));
-            entries.extend(
-                unknown.map(|table| layout::in_place(self.keys.group(slot), table.state(), self.keys.place(slot))),
-            );
-        }
-        self.current = None;
-        entries.sort_unstable();
-        entries.dedup();
-        self.store.prefetch(entries)
-    }
-
     /// The slot of the current key.
     pub(super) fn slot(&self, what: &str) -> Result<Slot> {
         self.current.ok_or_else(|| {
@@ -259,7 +235,7 @@ impl KeyedState {
         let table = tables.get_mut(cells).ok_or_else(|| foreign(name))?;
         if !table.knows(slot) {
             let key = layout::in_place(keys.group(slot), table.state(), keys.place(slot));
-            let entry = if store.far() { store.get(&key) } else { store.take(&key) }?;
+            let entry = if store.far() { store.get_many(&[&key])?.pop().flatten() } else { store.take(&key)? };
             table.load(slot, entry).map_err(|e| e.context(format!("the state '{name}'")))?;
         }
         let table: &mut dyn Any = table.as_mut();

@@ -1,5 +1,7 @@
 //! The keys that are at hand: each has a slot, by which the cells of all states are found without another look-up.
 
+use std::mem;
+
 use hashbrown::HashTable;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -47,12 +49,14 @@ pub(super) struct Keys {
     keys: Vec<Key>,
     /// Slots that nobody has.
     free: Vec<Slot>,
+    /// Of all places.
+    place_bytes: usize,
 }
 
 impl Keys {
-    /// How many have a slot.
-    pub(super) fn len(&self) -> usize {
-        self.slots.len()
+    /// About how much memory they take, in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        self.keys.len() * (size_of::<Key>() + 2 * size_of::<Slot>()) + self.place_bytes
     }
 
     /// No slot has a higher number.
@@ -63,7 +67,7 @@ impl Keys {
     /// The slot of a place, which it gets if it has none.
     pub(super) fn slot(&mut self, hash: PlaceHash, place: &[u8]) -> Slot {
         let (group, hash) = (hash.group(), hash.of_place);
-        let Self { slots, keys, free } = self;
+        let Self { slots, keys, free, place_bytes } = self;
         let same = |slot: &Slot| {
             let key = &keys[*slot as usize];
             key.hash == hash && *key.place == *place
@@ -71,6 +75,7 @@ impl Keys {
         if let Some(slot) = slots.find(hash, same) {
             return *slot;
         }
+        *place_bytes += place.len();
         let key = Key { hash, group, place: place.into() };
         let slot = match free.pop() {
             Some(slot) => {
@@ -99,7 +104,7 @@ impl Keys {
         let hash = self.keys[slot as usize].hash;
         if let Ok(entry) = self.slots.find_entry(hash, |other| *other == slot) {
             entry.remove();
-            self.keys[slot as usize].place = Box::default();
+            self.place_bytes -= mem::take(&mut self.keys[slot as usize].place).len();
             self.free.push(slot);
         }
     }
@@ -127,10 +132,10 @@ mod tests {
         assert_eq!(keys.group(b), key_group(key_hash(b"b")));
         keys.release(a);
         keys.release(a);
-        assert_eq!(keys.len(), 1);
+        assert_eq!(keys.slots.len(), 1);
         assert_eq!(slot(&mut keys, b"c"), a);
         assert_eq!(slot(&mut keys, b"a"), 2);
-        assert_eq!((keys.len(), keys.slots()), (3, 3));
+        assert_eq!((keys.slots.len(), keys.slots()), (3, 3));
     }
 
     #[test]

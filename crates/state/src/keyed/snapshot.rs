@@ -5,6 +5,9 @@
 //! keyed g    the entries of key group g, as `upserts` has them
 //! ```
 
+use std::mem;
+
+use arrow::array::RecordBatch;
 use tidemill_core::{Error, Result};
 
 use super::KeyedState;
@@ -16,6 +19,10 @@ use crate::upserts;
 
 const STATES: &str = "states";
 const KEYED: &str = "keyed";
+
+/// So many entries, or bytes, of a part are written to the backend at once: they are there twice then.
+const WRITES: usize = if cfg!(test) { 8 } else { 16 * 1024 };
+const WRITE_BYTES: usize = 4 << 20;
 
 impl KeyedState {
     /// Says what has changed since it last said so, or was made or restored. No key is the current one then.
@@ -107,35 +114,47 @@ impl KeyedState {
         Ok(dealt.into_iter().map(with).collect())
     }
 
-    /// By the numbers that the states had: the ones that they have now.
+    /// Part by part: of those that are in files, one is in memory at a time beside what the backend has. By the numbers that
+    /// the states had: the ones that they have now.
     fn take_in(&mut self, state: &mut State) -> Result<Vec<StateId>> {
         let mut numbers = vec![];
         for rows in state.take(STATES)? {
             numbers = self.catalog.restore(&rows)?;
         }
-        for (_, parts) in state.take_all(KEYED)? {
+        for (_, parts) in state.take_all_rows(KEYED) {
             for part in parts {
-                let mut writes: Vec<Write> = vec![];
-                for row in upserts::rows(&part)? {
-                    let (key, entry) = row?;
-                    let (then, _) = layout::state_of(key)?;
-                    let now = numbers.get(usize::from(then));
-                    let now =
-                        *now.ok_or_else(|| Error::data("an entry is of a state that the checkpoint does not list"))?;
-                    let group = key[0];
-                    if !self.key_groups.contains(&usize::from(group)) {
-                        continue;
-                    }
-                    for timers in [&mut self.event_timers, &mut self.processing_timers] {
-                        if timers.state() == now {
-                            timers.restored(group);
-                        }
-                    }
-                    writes.push(([&layout::head(group, now), &key[HEAD_BYTES..]].concat(), entry));
-                }
-                self.store.restore(writes)?;
+                self.take_in_part(&part.read()?, &numbers)?;
             }
         }
         Ok(numbers)
     }
+
+    fn take_in_part(&mut self, part: &RecordBatch, numbers: &[StateId]) -> Result<()> {
+        let (mut writes, mut bytes): (Vec<Write>, usize) = (vec![], 0);
+        for row in upserts::rows(part)? {
+            let (key, entry) = row?;
+            let (then, _) = layout::state_of(key)?;
+            let now = numbers.get(usize::from(then));
+            let now = *now.ok_or_else(|| Error::data("an entry is of a state that the checkpoint does not list"))?;
+            let group = key[0];
+            if !self.key_groups.contains(&usize::from(group)) {
+                continue;
+            }
+            for timers in [&mut self.event_timers, &mut self.processing_timers] {
+                if timers.state() == now {
+                    timers.restored(group);
+                }
+            }
+            bytes += key.len() + entry.as_ref().map_or(0, |entry| entry.value.len());
+            writes.push(([&layout::head(group, now), &key[HEAD_BYTES..]].concat(), entry));
+            if writes.len() >= WRITES || bytes >= WRITE_BYTES {
+                self.store.restore(mem::take(&mut writes))?;
+                bytes = 0;
+            }
+        }
+        if writes.is_empty() { Ok(()) } else { self.store.restore(writes) }
+    }
 }
+
+#[cfg(test)]
+mod tests;

@@ -45,7 +45,12 @@ impl Store {
 
     /// Whether reads cost a disk or a network.
     pub(super) fn far(&self) -> bool {
-        self.backend.far()
+        self.at_hand_bytes().is_some()
+    }
+
+    /// How much memory may be taken by what is kept at hand, if reads cost a disk or a network.
+    pub(super) fn at_hand_bytes(&self) -> Option<usize> {
+        self.backend.at_hand_bytes()
     }
 
     pub(super) fn get(&mut self, key: &[u8]) -> Result<Option<Entry>> {
@@ -68,14 +73,15 @@ impl Store {
         Ok(entry)
     }
 
-    /// Reads in one go what is asked for next.
-    pub(super) fn prefetch(&mut self, mut keys: Vec<Vec<u8>>) -> Result<()> {
-        keys.retain(|key| !self.held.contains_key(key));
-        let entries = self.backend.get_many(&keys.iter().map(Vec::as_slice).collect::<Vec<_>>())?;
-        for (key, entry) in keys.into_iter().zip(entries) {
-            self.hold(key, entry, false);
-        }
-        Ok(())
+    /// What each of the keys stands for, in one round trip or none; what is read is kept elsewhere.
+    pub(super) fn get_many(&mut self, keys: &[&[u8]]) -> Result<Vec<Option<Entry>>> {
+        let held: Vec<Option<&Held>> = keys.iter().map(|key| self.held.get(*key)).collect();
+        let unknown = keys.iter().zip(&held).filter(|(_, held)| held.is_none());
+        let unknown: Vec<&[u8]> = unknown.map(|(key, _)| *key).collect();
+        let read = if unknown.is_empty() { vec![] } else { self.backend.get_many(&unknown)? };
+        let mut read = read.into_iter();
+        let entry = |held: Option<&Held>| held.map_or_else(|| read.next().flatten(), |held| held.entry.clone());
+        Ok(held.into_iter().map(entry).collect())
     }
 
     /// From now on the key stands for this entry; `None`: it is deleted.

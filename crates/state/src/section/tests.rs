@@ -27,6 +27,21 @@ fn changes_add_up_to_the_state() {
 }
 
 #[test]
+fn sections_of_a_name_are_taken_out_one_by_one() {
+    let mut state = State::default();
+    let mut changes = StateChanges::default();
+    for number in [3, 1, 2] {
+        changes.append(Section::new("pane", number), numbers(&[number]));
+    }
+    changes.append("other", numbers(&[7]));
+    state.apply(changes);
+    assert_eq!(state.take_all_rows("pane").next(), Some((1, vec![Rows::Here(numbers(&[1]))])));
+    // Those that were not asked for are still there.
+    assert_eq!(state.take_all_rows("pane").map(|(number, _)| number).collect::<Vec<_>>(), [2, 3]);
+    assert!(state.has("other"));
+}
+
+#[test]
 fn what_nobody_takes_is_named() {
     let mut state = State::default();
     let mut changes = StateChanges::default();

@@ -10,7 +10,7 @@ pub(crate) struct Backends {
     #[cfg(feature = "rocksdb")]
     folder: tempfile::TempDir,
     #[cfg(feature = "rocksdb")]
-    memory: tidemill_state::backend::RocksDbMemory,
+    memory: [tidemill_state::backend::RocksDbMemory; 2],
     #[cfg(feature = "redis")]
     server: Server,
     opened: std::cell::Cell<usize>,
@@ -31,7 +31,8 @@ impl Backends {
             #[cfg(feature = "rocksdb")]
             folder: tempfile::tempdir().unwrap(),
             #[cfg(feature = "rocksdb")]
-            memory: tidemill_state::backend::RocksDbMemory::new(8 << 20),
+            // Every second has so little that hardly a key is at hand.
+            memory: [8 << 20, 4 << 10].map(tidemill_state::backend::RocksDbMemory::new),
             #[cfg(feature = "redis")]
             server: Server::start(&[]),
             opened: std::cell::Cell::new(0),
@@ -46,7 +47,8 @@ impl Backends {
             #[cfg(feature = "rocksdb")]
             "rocksdb" => {
                 let path = self.folder.path().join(number.to_string());
-                Box::new(tidemill_state::backend::RocksDbBackend::open(&path, &self.memory).unwrap())
+                let memory = &self.memory[number % 2];
+                Box::new(tidemill_state::backend::RocksDbBackend::open(&path, memory).unwrap())
             }
             #[cfg(feature = "redis")]
             "redis" => Box::new(self.server.backend(&format!("test:{number}"))),

@@ -5,7 +5,6 @@ mod due;
 mod snapshot;
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -101,7 +100,7 @@ impl<A: Element, B: Element, Out: Element> Run<A, B, Out> {
     ) -> Result<()> {
         let Options { late, metrics, .. } = &spec.options;
         if row_watermark >= time {
-            metrics.late_rows.fetch_add(1, Ordering::Relaxed);
+            metrics.late_rows.add(1);
             return match late {
                 Some(late) => self.sides.collect(late, value, time, row_watermark),
                 None => Ok(()),

@@ -9,7 +9,6 @@ mod pane;
 mod snapshot;
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -121,7 +120,7 @@ impl<K: Element + Serialize + DeserializeOwned, A: Serialize + DeserializeOwned,
         (time, row_watermark): (i64, i64),
     ) -> Result<()> {
         if time == i64::MIN && spec.options.assigner.needs_time() {
-            spec.metrics.no_event_time_rows.fetch_add(1, Ordering::Relaxed);
+            spec.metrics.no_event_time_rows.add(1);
             return self.late(spec, value, vec![], (time, row_watermark));
         }
         let key = (spec.key.0)(&value);
@@ -141,7 +140,7 @@ impl<K: Element + Serialize + DeserializeOwned, A: Serialize + DeserializeOwned,
         self.bytes = bytes;
         match value {
             Some(value) if !missed.is_empty() => {
-                spec.metrics.late_rows.fetch_add(1, Ordering::Relaxed);
+                spec.metrics.late_rows.add(1);
                 self.late(spec, value, missed, (time, row_watermark))
             }
             _ => Ok(()),

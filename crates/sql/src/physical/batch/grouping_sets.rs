@@ -7,13 +7,13 @@
 use std::fmt;
 use std::sync::Arc;
 
-use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use arrow::datatypes::SchemaRef;
+use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{Column, DFSchemaRef, Result, internal_err};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::{Aggregate, Expr, Extension, LogicalPlan, Projection, UserDefinedLogicalNodeCore};
-use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
-use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties};
 
+use super::over_input::{OverInput, Step};
 use crate::plan::has_grouping_sets;
 
 /// The plan, which is optimized already, with nothing known of the rows below grouping sets.
@@ -100,58 +100,25 @@ impl UserDefinedLogicalNodeCore for UnknownRows {
 }
 
 /// The plan node of [`UnknownRows`].
-#[derive(Debug)]
-pub(super) struct UnknownRowsExec {
-    input: Arc<dyn ExecutionPlan>,
-    properties: Arc<PlanProperties>,
-}
+pub(super) type UnknownRowsExec = OverInput<AsTheyCome>;
 
-impl UnknownRowsExec {
-    pub(super) fn new(input: Arc<dyn ExecutionPlan>) -> Self {
-        let properties = Arc::new(PlanProperties::new(
-            EquivalenceProperties::new(input.schema()),
-            Partitioning::UnknownPartitioning(input.properties().partitioning.partition_count()),
-            input.properties().emission_type,
-            input.properties().boundedness,
-        ));
-        Self { input, properties }
-    }
-}
+/// The rows as they come.
+#[derive(Debug, Clone)]
+pub(super) struct AsTheyCome;
 
-impl DisplayAs for UnknownRowsExec {
-    fn fmt_as(&self, _t: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "UnknownRowsExec")
-    }
-}
+impl Step for AsTheyCome {
+    const NAME: &'static str = "UnknownRowsExec";
 
-impl ExecutionPlan for UnknownRowsExec {
-    fn name(&self) -> &'static str {
-        "UnknownRowsExec"
+    fn schema(&self, input: &SchemaRef) -> SchemaRef {
+        Arc::clone(input)
     }
 
-    fn properties(&self) -> &Arc<PlanProperties> {
-        &self.properties
-    }
-
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        vec![&self.input]
-    }
-
-    fn apply_expressions(
+    fn run(
         &self,
-        _f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
-    ) -> Result<TreeNodeRecursion> {
-        Ok(TreeNodeRecursion::Continue)
-    }
-
-    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
-        match <[_; 1]>::try_from(children) {
-            Ok([input]) => Ok(Arc::new(Self::new(input))),
-            Err(_) => internal_err!("unknown rows have one input"),
-        }
-    }
-
-    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        self.input.execute(partition, context)
+        rows: SendableRecordBatchStream,
+        _input: SchemaRef,
+        _context: &TaskContext,
+    ) -> Result<SendableRecordBatchStream> {
+        Ok(rows)
     }
 }

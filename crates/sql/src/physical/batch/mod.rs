@@ -8,6 +8,7 @@ mod dead_letter;
 mod expected_late;
 mod grouping_sets;
 mod not_late;
+mod over_input;
 mod planner;
 mod run;
 mod session;

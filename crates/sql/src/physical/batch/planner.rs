@@ -13,7 +13,7 @@ use datafusion::physical_planner::{DefaultPhysicalPlanner, ExtensionPlanner, Phy
 use tidemill_core::Error;
 
 use super::LateRows;
-use super::grouping_sets::{UnknownRows, UnknownRowsExec, with_unknown_keys};
+use super::grouping_sets::{AsTheyCome, UnknownRows, UnknownRowsExec, with_unknown_keys};
 use super::session::{SessionColumns, SessionExec};
 use super::source::external;
 use super::unnest::UnnestExec;
@@ -71,7 +71,7 @@ impl ExtensionPlanner for WindowExtensionPlanner {
             return Ok(Some(Arc::new(UnnestExec::new(Arc::clone(input), unnest.operator()?))));
         }
         if node.as_any().is::<UnknownRows>() {
-            return Ok(Some(Arc::new(UnknownRowsExec::new(Arc::clone(input)))));
+            return Ok(Some(Arc::new(UnknownRowsExec::new(Arc::clone(input), AsTheyCome))));
         }
         let Some(window) = node.as_any().downcast_ref::<WindowTvf>() else { return Ok(None) };
         if window.by_clock() {

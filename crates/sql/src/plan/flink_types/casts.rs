@@ -30,13 +30,6 @@ pub(super) fn cast(expr: Expr, to: DataType, tries: bool, schema: &DFSchema) -> 
                 .hint("cast by way of another type, or compute the value"),
         ));
     }
-    if crosses_within(&from, &to) {
-        let (name, from, to) = (if tries { "TRY_CAST" } else { "CAST" }, flink_type_name(&from), flink_type_name(&to));
-        return Err(refused(
-            Error::invalid(format!("{name} from {from} to {to} is not supported yet: a TIMESTAMP_LTZ is part of it"))
-                .hint("CAST the parts before they are put in: ROW(CAST(ts AS STRING)), ARRAY[CAST(ts AS STRING)]"),
-        ));
-    }
     Ok(Transformed::yes(match (&from, &to) {
         // An instant is read and written by the session's clock, which the next pass puts in.
         (from, DataType::Timestamp(unit, Some(_))) if is_text(from) => match &expr {
@@ -96,68 +89,4 @@ fn exists(from: &DataType, to: &DataType) -> bool {
 
 fn castable(from: &DataType, to: &DataType) -> bool {
     from == to || from.is_null() || exists(from, to)
-}
-
-/// Whether a part of an `ARRAY`, `MAP` or `ROW` becomes an instant or ceases to be one. That goes by the
-/// session's clock, which is put only around whole values.
-fn crosses_within(from: &DataType, to: &DataType) -> bool {
-    use DataType as T;
-    match (from, to) {
-        (from, to) if from == to => false,
-        (T::List(from), T::List(to)) | (T::Map(from, _), T::Map(to, _)) => {
-            part_crosses(from.data_type(), to.data_type())
-        }
-        (T::Struct(from), T::Struct(to)) => {
-            from.iter().zip(to).any(|(from, to)| part_crosses(from.data_type(), to.data_type()))
-        }
-        (T::List(part) | T::Map(part, _), to) => part_crosses(part.data_type(), to),
-        (T::Struct(parts), to) => parts.iter().any(|part| part_crosses(part.data_type(), to)),
-        _ => false,
-    }
-}
-
-fn part_crosses(from: &DataType, to: &DataType) -> bool {
-    let instant = |t: &DataType| matches!(t, DataType::Timestamp(_, Some(_)));
-    !from.is_null() && instant(from) != instant(to) || crosses_within(from, to)
-}
-
-#[cfg(test)]
-mod tests {
-    use arrow::datatypes::{DataType, Field, TimeUnit};
-
-    use super::crosses_within;
-
-    fn list(part: DataType) -> DataType {
-        DataType::new_list(part, true)
-    }
-
-    #[test]
-    fn a_part_that_becomes_an_instant_or_ceases_to_be_one_crosses() {
-        let instant = |unit| DataType::Timestamp(unit, Some("UTC".into()));
-        let ms = || instant(TimeUnit::Millisecond);
-        let row = |part: DataType| {
-            let number = Field::new("a", DataType::Int32, true);
-            DataType::Struct(vec![number, Field::new("b", part, true)].into())
-        };
-        let crossing = [
-            (list(ms()), list(DataType::Utf8View)),
-            (list(ms()), DataType::Utf8View),
-            (row(ms()), DataType::Utf8View),
-            (list(row(ms())), DataType::Utf8View),
-            (list(DataType::Utf8View), list(ms())),
-            (row(ms()), row(DataType::Timestamp(TimeUnit::Millisecond, None))),
-        ];
-        for (from, to) in crossing {
-            assert!(crosses_within(&from, &to), "{from} to {to}");
-        }
-        let whole = [
-            (ms(), DataType::Utf8View),
-            (list(ms()), list(instant(TimeUnit::Nanosecond))),
-            (list(DataType::Null), list(ms())),
-            (row(DataType::Int32), DataType::Utf8View),
-        ];
-        for (from, to) in whole {
-            assert!(!crosses_within(&from, &to), "{from} to {to}");
-        }
-    }
 }

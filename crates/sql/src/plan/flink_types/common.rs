@@ -70,6 +70,17 @@ fn times_compared_as(types: &[&DataType]) -> Option<DataType> {
         .map(|unit| DataType::Timestamp(unit, zone.clone()))
 }
 
+/// Whether a number stands beside what is none: a text could be meant as either.
+pub(super) fn number_with_other(types: &[DataType]) -> bool {
+    let other = |t: &DataType| is_text(t) || matches!(t, DataType::Boolean);
+    types.iter().any(DataType::is_numeric) && types.iter().any(other)
+}
+
+/// Row numbers are BIGINT.
+pub(super) fn signed(data_type: &DataType) -> DataType {
+    if *data_type == DataType::UInt64 { DataType::Int64 } else { data_type.clone() }
+}
+
 pub(super) fn is_text(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Utf8 | DataType::Utf8View | DataType::LargeUtf8)
 }

@@ -6,8 +6,8 @@ use datafusion::common::{DFSchema, Result, ScalarValue};
 use datafusion::logical_expr::expr::{Between, BinaryExpr, Case, InList, ScalarFunction};
 use datafusion::logical_expr::{Expr, ExprSchemable, Operator, binary_expr, lit};
 
-use super::common::{common_type, compared_as, is_text};
-use super::{casts, collections, mismatch, patterns};
+use super::common::{common_type, compared_as, is_text, number_with_other};
+use super::{casts, collections, mismatch, patterns, subqueries};
 use crate::function::{AS_WRITTEN, Arithmetic, BETWEEN_SYMMETRIC, with_types_of_operands};
 use crate::registered::check_arguments;
 
@@ -44,6 +44,7 @@ pub(super) fn agree(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> 
             let values = values.into_iter().map(|value| as_compared(value, &common, schema)).collect::<Result<_>>()?;
             Ok(Transformed::yes(Expr::InList(InList::new(expr, values, negated))))
         }
+        Expr::InSubquery(looked_for) => subqueries::agree(looked_for, schema),
         other => Ok(Transformed::no(other)),
     }
 }
@@ -91,9 +92,7 @@ fn compares(op: Operator) -> bool {
 /// where DataFusion would compare them in one that does not hold their values.
 fn comparable(operands: &[&Expr], schema: &DFSchema) -> Result<Option<DataType>> {
     let types = types_of(operands, schema)?;
-    let number = types.iter().any(DataType::is_numeric);
-    let other = types.iter().any(|t| is_text(t) || matches!(t, DataType::Boolean));
-    if number && other {
+    if number_with_other(&types) {
         return Err(mismatch(
             "a number is compared with what is none",
             operands,
@@ -109,7 +108,7 @@ fn types_of(operands: &[&Expr], schema: &DFSchema) -> Result<Vec<DataType>> {
 }
 
 /// An operand in the type that it is compared in.
-fn as_compared(operand: Expr, to: &DataType, schema: &DFSchema) -> Result<Expr> {
+pub(super) fn as_compared(operand: Expr, to: &DataType, schema: &DFSchema) -> Result<Expr> {
     let nearest = match &operand {
         Expr::Literal(value, _) => nearest(value, to),
         _ => None,

@@ -10,7 +10,7 @@ fn batch(value: i64) -> RecordBatch {
 }
 
 fn part(file: u64, bytes: u64) -> PartRef {
-    PartRef { file, offset: 0, bytes, xxh3: 0 }
+    PartRef { file, offset: 0, bytes, xxh3: 0, goes_on: false }
 }
 
 /// A checkpoint with one owner, whose sections have these parts.
@@ -25,6 +25,7 @@ fn manifest(sections: &[(i64, &[PartRef])], files: &[(u64, u64)]) -> Manifest {
         format: 1,
         program: String::new(),
         epoch: 1,
+        run: 0,
         created_ms: 0,
         finished: false,
         longest_pause_us: 0,
@@ -84,9 +85,12 @@ fn files_of_which_little_is_named_are_given_up() {
 
 /// The parts of a section of keys and values after another checkpoint.
 fn compacted(bytes: &[u64]) -> Vec<Link> {
-    let parts: Vec<PartRef> = (1..).zip(bytes).map(|(file, &bytes)| part(file, bytes)).collect();
+    after_another(&(1..).zip(bytes).map(|(file, &bytes)| part(file, bytes)).collect::<Vec<_>>())
+}
+
+fn after_another(parts: &[PartRef]) -> Vec<Link> {
     let files: Vec<(u64, u64)> = parts.iter().map(|part| (part.file, part.bytes)).collect();
-    let mut last = manifest(&[(1, &parts)], &files);
+    let mut last = manifest(&[(1, parts)], &files);
     last.state.values_mut().flatten().for_each(|section| section.upserts = true);
     of_pane(&next(Some(&last), vec![]), 1).unwrap()
 }
@@ -106,4 +110,24 @@ fn keys_and_values_are_compacted_as_far_as_as_much_has_come_behind() {
     let links = compacted(&[128, 64, 32, 16, 8, 4, 2, 1]);
     assert_eq!(links.len(), 7);
     assert_eq!(links[6], Link::Compacted { parts: tail(7, &[2, 1]), whole: false });
+}
+
+/// What was compacted before is one, however many parts it was written as: it is not read again at each checkpoint.
+#[test]
+fn parts_that_go_on_one_from_the_other_count_as_one() {
+    let large: Vec<PartRef> = (1..=20).map(|file| PartRef { goes_on: file > 1, ..part(file, 100) }).collect();
+    let with = |more: &[u64]| {
+        let more = (21..).zip(more).map(|(file, &bytes)| part(file, bytes));
+        large.iter().copied().chain(more).collect::<Vec<_>>()
+    };
+    let few = with(&[10; 6]);
+    assert_eq!(after_another(&few), few.iter().copied().map(Link::Old).collect::<Vec<_>>());
+    // None of the large run is taken without the others.
+    let links = after_another(&with(&[500; 3]));
+    assert_eq!(links.len(), 23);
+    let links = after_another(&with(&[10; 7]));
+    assert_eq!(links[..20], large.iter().copied().map(Link::Old).collect::<Vec<_>>());
+    assert_eq!(links[20..], [Link::Compacted { parts: with(&[10; 7])[20..].to_vec(), whole: false }]);
+    let all = with(&[400; 7]);
+    assert_eq!(after_another(&all), [Link::Compacted { parts: all.clone(), whole: true }]);
 }

@@ -67,7 +67,9 @@ async fn it_stands_by_itself_and_is_what_the_checkpoint_was() {
     write(&mut writer, 4, "1.0.0", 5).await;
     fs::remove_dir_all(root.path().join("checkpoints")).unwrap();
 
-    assert_eq!(to.names().await.unwrap(), ["0000000003.manifest", "0000000003.parts"]);
+    let names = to.names().await.unwrap();
+    let [manifest, parts] = &names[..] else { panic!("{names:?}") };
+    assert!(manifest == "0000000003.manifest" && parts.ends_with("0000000003.parts"), "{names:?}");
     let savepoint = Savepoint::open(to).await.unwrap();
     assert_eq!((savepoint.epoch(), savepoint.plan()), (Epoch(3), "0: source t\n"));
     assert_eq!(*savepoint.operators(), job().operators);
@@ -108,6 +110,23 @@ async fn two_of_the_same_checkpoint_are_told_apart() {
 }
 
 #[tokio::test]
+async fn of_two_that_are_made_in_one_place_at_once_the_first_stays() {
+    let root = tempdir().unwrap();
+    let (from, to) = (folder(&root.path().join("checkpoints")), folder(&root.path().join("savepoint")));
+    let mut store = store(&from);
+    write(&mut store, 1, "1.0.0", 1).await;
+    let (first, second) = (Run::draw(), Run::draw());
+    store.savepoint().unwrap().copy(&to, first).await.unwrap();
+    let late = store.savepoint().unwrap();
+    let error = late.copy(&to, second).await.unwrap_err();
+    assert_eq!(error.message(), format!("'{to}' has a savepoint or checkpoints already"));
+    late.take_back(&to, second).await.unwrap();
+    assert_eq!(to.names().await.unwrap(), [manifest_name(1), parts_name(first.file(1))]);
+    let state = numbers(Savepoint::open(to).await.unwrap().read(None).await.unwrap());
+    assert_eq!(state, [("1.0.0".to_owned(), 1, vec![1])]);
+}
+
+#[tokio::test]
 async fn a_place_that_is_in_use_is_refused() {
     let root = tempdir().unwrap();
     let from = folder(root.path());
@@ -122,7 +141,8 @@ async fn a_damaged_checkpoint_makes_none() {
     let root = tempdir().unwrap();
     let (from, to) = (folder(&root.path().join("checkpoints")), folder(&root.path().join("savepoint")));
     write(&mut store(&from), 1, "1.0.0", 1).await;
-    write_damage(&root.path().join("checkpoints/0000000001.parts"));
+    let parts = from.names().await.unwrap().into_iter().find(|name| name.ends_with(PARTS)).unwrap();
+    write_damage(&root.path().join("checkpoints").join(parts));
     let error = SavepointWriter::of_last(from).await.unwrap().write(&to).await.unwrap_err();
     assert!(error.message().ends_with("0000000001.parts' is damaged: its checksum does not fit"), "{error}");
     assert!(to.names().await.unwrap().is_empty());

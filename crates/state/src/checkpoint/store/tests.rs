@@ -10,9 +10,12 @@ use proptest::prelude::*;
 use tempfile::tempdir;
 
 use super::*;
+use crate::backend::{Clocks, Entry};
 use crate::section::{Rows, Section};
+use crate::upserts::{self, UpsertsBuilder};
 
 mod faults;
+mod writers;
 
 const PLAN: &str = "0: source t (parallelism 1)\n1: window by a (parallelism 1)\n";
 
@@ -75,7 +78,7 @@ async fn a_checkpoint_is_what_all_changes_have_left() {
         gone.remove(Section::new("pane", 5));
         write(&mut writer, 4, vec![("a".to_owned(), gone)]).await.unwrap();
         assert_eq!(resumed(&place).await, [(6, vec![3])]);
-        assert_eq!(place.names().await.unwrap(), ["0000000002.parts", "0000000004.manifest"]);
+        assert_eq!(place.names().await.unwrap(), [manifest_name(4), parts_name(writer.run.file(2))]);
     }
 }
 
@@ -109,7 +112,7 @@ async fn a_checkpoint_says_what_it_has_cost() {
     assert_eq!(pauses, [1, 2].map(Duration::from_micros));
     let on_disk = |epoch: u64| {
         let bytes = |name: String| fs::metadata(root.path().join(name)).unwrap().len();
-        bytes(parts_name(epoch)) + bytes(manifest_name(epoch))
+        bytes(parts_name(writer.run.file(epoch))) + bytes(manifest_name(epoch))
     };
     assert_eq!(found.iter().map(|s| s.written_bytes).collect::<Vec<_>>(), [on_disk(1), on_disk(2)]);
 }
@@ -131,9 +134,57 @@ async fn where_memory_is_limited_what_is_read_stays_in_files() {
     assert_eq!(panes(state), [(0, vec![2, 7]), (1, vec![1, 7, 3, 7])]);
     assert_eq!(files(), 0);
 
-    damage(&root.path().join("checkpoints").join(parts_name(2)));
+    damage(&root.path().join("checkpoints").join(parts_name(writer.run.file(2))));
     let error = store(&place, 1).spilling(spill.clone()).resume(false).await.unwrap_err();
     assert!(error.to_string().contains("a part is damaged: its checksum does not fit"), "{error}");
+}
+
+/// A change of keys and values of the owner `a`.
+fn upsert(rows: impl IntoIterator<Item = (u32, i64)>) -> Vec<(Owner, StateChanges)> {
+    let mut builder = UpsertsBuilder::default();
+    for (key, value) in rows {
+        builder.push(&key.to_be_bytes(), Some(&Entry::new(value.to_le_bytes().to_vec()))).unwrap();
+    }
+    let mut changes = StateChanges::default();
+    changes.upsert("keyed", builder.finish(Clocks::START).unwrap());
+    vec![("a".to_owned(), changes)]
+}
+
+#[tokio::test]
+async fn keys_and_values_are_compacted_piece_by_piece() {
+    let root = tempdir().unwrap();
+    let place = folder(root.path());
+    let mut writer = store(&place, 1);
+    let mut model: BTreeMap<u32, i64> = BTreeMap::new();
+    for epoch in 1..=60_u32 {
+        // All first, then a few, others each time.
+        let keys: Vec<u32> =
+            if epoch == 1 { (0..200).collect() } else { (0..5).map(|i| (epoch * 7 + i * 31) % 200).collect() };
+        let rows: Vec<(u32, i64)> = keys.into_iter().map(|key| (key, i64::from(epoch))).collect();
+        model.extend(rows.iter().copied());
+        write(&mut writer, u64::from(epoch), upsert(rows)).await.unwrap();
+        if epoch % 13 == 0 {
+            writer = store(&place, 1);
+            writer.resume(false).await.unwrap();
+        }
+        let parts = &writer.last().unwrap().state["a"][0].parts;
+        assert!(parts.chunk_by(|_, next| next.goes_on).count() <= 8, "epoch {epoch}: {parts:?}");
+    }
+    let parts = &writer.last().unwrap().state["a"][0].parts;
+    assert!(parts.iter().any(|part| part.goes_on), "{parts:?}");
+    let mut state = store(&place, 1).resume(false).await.unwrap().unwrap().remove("a").unwrap();
+    let mut read: BTreeMap<u32, i64> = BTreeMap::new();
+    for part in state.take("keyed").unwrap() {
+        for row in upserts::rows(&part).unwrap() {
+            let (key, entry) = row.unwrap();
+            let value = entry.unwrap().value;
+            read.insert(
+                u32::from_be_bytes(key.try_into().unwrap()),
+                i64::from_le_bytes(value.as_slice().try_into().unwrap()),
+            );
+        }
+    }
+    assert_eq!(read, model);
 }
 
 fn damage(file: &Path) {
@@ -147,12 +198,51 @@ fn damage(file: &Path) {
 async fn what_a_killed_run_has_left_is_deleted() {
     let root = tempdir().unwrap();
     let place = folder(root.path());
-    write(&mut store(&place, 1), 1, append(1, [1])).await.unwrap();
-    for name in ["0000000002.parts", "0000000003.parts.unfinished", "0000000003.manifest.unfinished", "theirs.txt"] {
+    let mut first = store(&place, 1);
+    write(&mut first, 2, append(1, [2])).await.unwrap();
+    let killed = Run::draw();
+    let left = |epoch| {
+        let file = killed.file(epoch);
+        [parts_name(file), format!("{}.unfinished", parts_name(file)), staged_manifest_name(file)]
+    };
+    let older = ["0000000002.parts", "0000000001.parts.unfinished", "0000000001.manifest.unfinished", "theirs.txt"];
+    for name in left(2).into_iter().chain(left(3)).chain(older.map(str::to_owned)) {
         fs::write(root.path().join(name), "x").unwrap();
     }
-    assert_eq!(resumed(&place).await, [(1, vec![1])]);
-    assert_eq!(place.names().await.unwrap(), ["0000000001.manifest", "0000000001.parts", "theirs.txt"]);
+    let mut next = store(&place, 1);
+    assert_eq!(panes(next.resume(false).await.unwrap().unwrap()), [(1, vec![2])]);
+    // Whoever has left what is of the next epoch may be alive.
+    let names = |ours: [String; 2], others: Vec<String>| {
+        let mut names: Vec<String> = ours.into_iter().chain(others).chain(["theirs.txt".to_owned()]).collect();
+        names.sort();
+        names
+    };
+    let ours = [manifest_name(2), parts_name(first.run.file(2))];
+    assert_eq!(place.names().await.unwrap(), names(ours, left(3).into()));
+    let mut changes = StateChanges::default();
+    changes.replace(Section::new("pane", 1), vec![numbers([3])]);
+    write(&mut next, 3, vec![("a".to_owned(), changes)]).await.unwrap();
+    let ours = [manifest_name(3), parts_name(next.run.file(3))];
+    assert_eq!(place.names().await.unwrap(), names(ours, vec![]));
+}
+
+#[tokio::test]
+async fn checkpoints_whose_files_tell_no_run_are_gone_on_from() {
+    let root = tempdir().unwrap();
+    let place = folder(root.path());
+    let mut old = CheckpointStore { run: Run::NONE, ..store(&place, 1) };
+    write(&mut old, 1, append(1, [1])).await.unwrap();
+    write(&mut old, 2, append(2, [2])).await.unwrap();
+    let names = ["0000000001.parts", "0000000002.manifest", "0000000002.parts"];
+    assert_eq!(place.names().await.unwrap(), names);
+    let mut new = store(&place, 1);
+    assert_eq!(panes(new.resume(false).await.unwrap().unwrap()), [(1, vec![1]), (2, vec![2])]);
+    assert_eq!(place.names().await.unwrap(), names, "nothing was deleted");
+    let mut gone = StateChanges::default();
+    gone.remove(Section::new("pane", 1));
+    write(&mut new, 3, vec![("a".to_owned(), gone)]).await.unwrap();
+    assert_eq!(place.names().await.unwrap(), ["0000000002.parts", "0000000003.manifest"]);
+    assert_eq!(resumed(&place).await, [(2, vec![2])]);
 }
 
 #[tokio::test]
@@ -163,7 +253,7 @@ async fn a_damaged_checkpoint_is_told_and_an_older_one_taken_if_that_is_allowed(
         let mut writer = store(&place, 2);
         write(&mut writer, 1, append(1, [1])).await.unwrap();
         write(&mut writer, 2, append(1, [2])).await.unwrap();
-        let (manifest, parts) = (root.path().join("0000000002.manifest"), root.path().join("0000000002.parts"));
+        let [manifest, parts] = [manifest_name(2), parts_name(writer.run.file(2))].map(|name| root.path().join(name));
         match damage {
             "manifest cut" => fs::write(&manifest, &fs::read(&manifest).unwrap()[..50]).unwrap(),
             "part changed" => {
@@ -194,8 +284,9 @@ async fn a_damaged_checkpoint_is_told_and_an_older_one_taken_if_that_is_allowed(
 async fn without_an_older_one_nothing_is_promised() {
     let root = tempdir().unwrap();
     let place = folder(root.path());
-    write(&mut store(&place, 1), 1, append(1, [1])).await.unwrap();
-    fs::remove_file(root.path().join("0000000001.parts")).unwrap();
+    let mut writer = store(&place, 1);
+    write(&mut writer, 1, append(1, [1])).await.unwrap();
+    fs::remove_file(root.path().join(parts_name(writer.run.file(1)))).unwrap();
     let error = store(&place, 1).resume(false).await.unwrap_err();
     assert!(error.message().contains("0000000001.parts"), "{error}");
     assert!(error.hint_text().unwrap().contains("a new --data-dir"), "{error}");
@@ -232,17 +323,6 @@ async fn what_lies_below_a_place_is_another() {
     }
     assert_eq!(resumed(&place("a")).await, [(1, vec![1])]);
     assert_eq!(resumed(&place("a/b")).await, [(7, vec![1, 2, 3])]);
-}
-
-#[tokio::test]
-async fn two_writers_of_one_place_are_told() {
-    let root = tempdir().unwrap();
-    let objects = Place::Objects { store: Arc::new(InMemory::new()), prefix: "a".into(), shown: "memory:///a".into() };
-    for place in [objects, folder(root.path())] {
-        write(&mut store(&place, 1), 1, append(1, [1])).await.unwrap();
-        let error = write(&mut store(&place, 1), 1, append(1, [2])).await.unwrap_err();
-        assert!(error.hint_text().unwrap().contains("another job writes its checkpoints"), "{error}");
-    }
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ use crate::upserts;
 enum Step {
     Put(Vec<u8>, Option<u8>),
     Get(Vec<u8>),
+    GetMany(Vec<Vec<u8>>),
     Scan(Vec<u8>, usize),
     FlushIfLarge,
     Snapshot,
@@ -22,6 +23,7 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         6 => (key(), any::<Option<u8>>()).prop_map(|(key, value)| Step::Put(key, value)),
         2 => key().prop_map(Step::Get),
+        1 => prop::collection::vec(key(), 0..6).prop_map(Step::GetMany),
         2 => (key(), 1..6_usize).prop_map(|(prefix, limit)| Step::Scan(prefix, limit)),
         1 => Just(Step::FlushIfLarge),
         1 => Just(Step::Snapshot),
@@ -60,6 +62,11 @@ proptest! {
                 Step::Get(key) => {
                     let read = store.get(&key).unwrap().map(|entry| entry.value);
                     prop_assert_eq!(read.as_ref(), model.get(&key));
+                }
+                Step::GetMany(keys) => {
+                    let read = store.get_many(&keys.iter().map(Vec::as_slice).collect::<Vec<_>>()).unwrap();
+                    let read: Vec<_> = read.into_iter().map(|entry| entry.map(|entry| entry.value)).collect();
+                    prop_assert_eq!(read, keys.iter().map(|key| model.get(key).cloned()).collect::<Vec<_>>());
                 }
                 Step::Scan(prefix, limit) => {
                     let expected: Vec<_> = model.clone().into_iter().filter(|(key, _)| key.starts_with(&prefix)).collect();

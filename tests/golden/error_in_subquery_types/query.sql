@@ -1,0 +1,3 @@
+CREATE TABLE numbers (n INT, t STRING)
+  WITH ('connector' = 'filesystem', 'path' = 'numbers.jsonl', 'format' = 'json');
+SELECT n FROM numbers WHERE n IN (SELECT t FROM numbers);
