@@ -111,8 +111,8 @@ pub(super) struct Checkpoints {
 enum Store {
     /// Nothing is kept; what is to be stored counts as stored.
     None(Option<Epoch>),
-    Resting(CheckpointStore),
-    Writing(Pulse, JoinHandle<(CheckpointStore, Result<()>)>),
+    Resting(Box<CheckpointStore>),
+    Writing(Pulse, JoinHandle<(Box<CheckpointStore>, Result<()>)>),
     Failed,
 }
 
@@ -147,7 +147,7 @@ impl Checkpoints {
             let others = restored.iter().filter(|(owner, _)| !is_sink(owner));
             checkpoints.begun_with = Some(others.map(|(owner, state)| (owner.clone(), state.changes())).collect());
         }
-        checkpoints.store = Store::Resting(store);
+        checkpoints.store = Store::Resting(Box::new(store));
         (checkpoints, restored)
     }
 
