@@ -26,7 +26,7 @@ pub(crate) fn cargo(checkout: &Checkout, arguments: &[&str], environment: &[(&st
 /// Whether cargo sets this variable for a program that it runs, after the package of that
 /// (<https://doc.rust-lang.org/cargo/reference/environment-variables.html>).
 fn of_a_package(key: &str) -> bool {
-    key.starts_with("CARGO_PKG_") || key.starts_with("CARGO_MANIFEST_")
+    key.starts_with("CARGO_PKG_") || key.starts_with("CARGO_MANIFEST_") || key == "OUT_DIR"
 }
 
 /// Builds what the tests run: the binary, which a test runner does not build by itself, and with all
